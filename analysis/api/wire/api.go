@@ -67,6 +67,7 @@ type DeclareStep struct {
 	DurationS float64  `json:"duration_s"`
 	WarmupS   float64  `json:"warmup_s,omitempty"`
 	PauseS    float64  `json:"pause_s,omitempty"` // silence after the step
+	Process   string   `json:"process,omitempty"` // arrival process, where steps differ in it
 }
 
 // Objective is a promise that the verdict checks.
@@ -91,6 +92,15 @@ type Mark struct {
 type SeriesAnswer struct {
 	Time    []time.Time           `json:"time"`
 	Columns map[string][]*float64 `json:"columns"`
+}
+
+// Event is the data of a server-sent event of a run.
+type Event struct {
+	Revision uint64  `json:"revision"`
+	State    string  `json:"state"`
+	Outcome  string  `json:"outcome"`
+	Headline string  `json:"headline"`
+	Horizon  Horizon `json:"horizon"`
 }
 
 // Spectrum is the answer of GET /api/v1/runs/{id}/spectrum.
