@@ -1,0 +1,87 @@
+# Thin targets: each is one or two commands that can be run by hand.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+NPM      ?= npm
+PKG      ?= ./...
+FUZZTIME ?= 20s
+COUNT    ?= 6
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+TOOL     := $(GO) tool -modfile=tools/go.mod
+# The comparison with a collector is a module of its own, kept beside this one.
+BENCH_DIR ?= ../shared/bench
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## Build bin/plimsoll: one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/plimsoll ./cmd/plimsoll
+
+.PHONY: test
+test: deps ## Set up and run every test
+	$(GO) test -timeout 10m $(PKG)
+	@if [ -f plugin/package.json ]; then cd plugin && $(NPM) ci --no-audit --no-fund && $(NPM) test; fi
+
+.PHONY: deps
+deps: ## Download the modules that the build needs
+	@$(GO) mod download || { sleep 5; $(GO) mod download; }
+
+.PHONY: short
+short: ## Run the quick tests only
+	$(GO) test -short -timeout 5m $(PKG)
+
+.PHONY: race
+race: ## Run the tests of packages with goroutines under the race detector
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $$(.ci/concurrent)
+
+.PHONY: lint
+lint: ## Vet, format check and golangci-lint
+	$(GO) vet ./...
+	$(TOOL) golangci-lint fmt --diff
+	$(TOOL) golangci-lint run ./...
+
+.PHONY: fmt
+fmt: ## Format all Go code
+	$(TOOL) golangci-lint fmt
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME each
+	.ci/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Run the micro-benchmarks, COUNT times each, for benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG)
+
+.PHONY: bench-rows
+bench-rows: ## Measure rows: encode, sync and fold
+	$(GO) run ./internal/bench/rows
+
+.PHONY: bench-ingest
+bench-ingest: build ## Compare ingest with a collector (BENCH_DIR holds the comparison)
+	.ci/bench-ingest '$(BENCH_DIR)'
+
+.PHONY: demo
+demo: deps ## Watch a load test of a small service from end to end
+	$(GO) run ./cmd/plimsoll demo
+
+.PHONY: golden
+golden: ## Rewrite the golden files; review the difference before committing
+	$(GO) test $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u) -update
+
+.PHONY: bars-analysis
+bars-analysis: ## Measure the stability judgement against its bars (minutes)
+	$(GO) test ./analysis/stability -run Bars -bars -v -timeout 60m
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin dist
+
+.PHONY: ci
+ci: ## Exactly what the gate runs
+	.ci/run
