@@ -1,0 +1,37 @@
+package batch
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+const benchRows = 512
+
+func perRow(b *testing.B, size int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
+	b.ReportMetric(float64(size)/benchRows, "B/row")
+}
+
+func BenchmarkAppend(b *testing.B) {
+	rows := gradeA(rand.New(rand.NewPCG(1, 2)), benchRows)
+	data := Append(nil, rows)
+	b.ReportAllocs()
+	for b.Loop() {
+		data = Append(data[:0], rows)
+	}
+	perRow(b, len(data))
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data := Append(nil, gradeA(rand.New(rand.NewPCG(1, 2)), benchRows))
+	into := &sample.Batch{}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Decode(into, data); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perRow(b, len(data))
+}
