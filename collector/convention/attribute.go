@@ -1,0 +1,144 @@
+package convention
+
+// Attribute is the meaning of a resource, span or data point attribute.
+type Attribute uint8
+
+// Meanings of attributes. The four aliases of the run id are in the order in
+// which they are believed.
+const (
+	NoAttribute Attribute = iota
+	RunID
+	RunName
+	RunAliasTestID
+	RunAliasTestid
+	RunAliasTestRunID
+	RunAliasRunID
+	Scenario
+	Generator
+	Step
+	IntendedTime
+	ArrivalIndex
+	ArrivalModel
+	ArrivalProcess
+	ArrivalRate
+	ExpectedInterval
+	Deadline
+	RequestID
+	LastAttempt
+	ResendCount
+	HTTPStatus
+	HTTPStatusOld
+	GRPCStatus
+	RPCStatus
+	ErrorType
+	ServiceName
+	ServiceNamespace
+	ServiceInstance
+	HostName
+	ProcessPID
+	FirstByteSeconds // time from sending to the first byte or token
+	FirstByteMillis  // the same in milliseconds
+	SampleRate       // this span stands for so many
+	SampleRatio      // this span was kept with this probability
+)
+
+// IsRunAlias reports whether a is one of the foreign names of the run id.
+func (a Attribute) IsRunAlias() bool { return a >= RunAliasTestID && a <= RunAliasRunID }
+
+// loadtestAttribute knows the names that a mapping file may map to.
+func loadtestAttribute(key string) Attribute {
+	switch key {
+	case "loadtest.run.id":
+		return RunID
+	case "loadtest.run.name":
+		return RunName
+	case "loadtest.scenario":
+		return Scenario
+	case "loadtest.generator":
+		return Generator
+	case "loadtest.step":
+		return Step
+	case "loadtest.intended_time_unix_nano":
+		return IntendedTime
+	case "loadtest.arrival.index":
+		return ArrivalIndex
+	case "loadtest.arrival.model":
+		return ArrivalModel
+	case "loadtest.arrival.process":
+		return ArrivalProcess
+	case "loadtest.arrival.rate":
+		return ArrivalRate
+	case "loadtest.expected_interval":
+		return ExpectedInterval
+	case "loadtest.deadline":
+		return Deadline
+	case "loadtest.request.id":
+		return RequestID
+	case "loadtest.attempt.last":
+		return LastAttempt
+	}
+	return NoAttribute
+}
+
+// builtin knows every name that needs no configuration. The compiler turns the
+// switch into a search by length and content; it does not allocate.
+func builtin(key []byte) Attribute {
+	if len(key) > 9 && string(key[:9]) == "loadtest." {
+		if len(key) > len("loadtest.intended_time_unix_nano") {
+			return NoAttribute
+		}
+		return loadtestAttribute(string(key))
+	}
+	switch string(key) {
+	case "test_id":
+		return RunAliasTestID
+	case "testid":
+		return RunAliasTestid
+	case "test.run.id":
+		return RunAliasTestRunID
+	case "run.id":
+		return RunAliasRunID
+	case "http.response.status_code":
+		return HTTPStatus
+	case "http.status_code":
+		return HTTPStatusOld
+	case "rpc.grpc.status_code":
+		return GRPCStatus
+	case "rpc.response.status_code":
+		return RPCStatus
+	case "error.type":
+		return ErrorType
+	case "http.request.resend_count", "http.resend_count":
+		return ResendCount
+	case "service.name":
+		return ServiceName
+	case "service.namespace":
+		return ServiceNamespace
+	case "service.instance.id":
+		return ServiceInstance
+	case "host.name":
+		return HostName
+	case "process.pid":
+		return ProcessPID
+	case "gen_ai.response.time_to_first_chunk", "gen_ai.latency.time_to_first_token",
+		"gen_ai.server.time_to_first_token", "gen_ai.client.operation.time_to_first_chunk":
+		return FirstByteSeconds
+	case "response.time.ms":
+		return FirstByteMillis
+	case "SampleRate":
+		return SampleRate
+	case "sampling.probability", "sampler.param":
+		return SampleRatio
+	}
+	return NoAttribute
+}
+
+// FirstByteEvent reports whether a span event of this name marks the first byte
+// of the answer.
+func FirstByteEvent(name []byte) bool {
+	switch string(name) {
+	case "http.receive.start", "gen_ai.first_token", "first_token":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package convention
+
+import "bytes"
+
+// Identity is what a resource says about the process that it describes.
+type Identity struct {
+	Namespace, Name, Instance, Host, PID []byte
+}
+
+// AppendSource appends the identity of a process as one readable string that is
+// the same in every export: namespace/name@instance, or name@host:pid when the
+// instance has no id of its own. It is bounded and free of control characters.
+func AppendSource(dst []byte, id *Identity) []byte {
+	if len(id.Namespace) > 0 {
+		dst = append(AppendSafe(dst, id.Namespace, MaxText), '/')
+	}
+	if len(id.Name) > 0 {
+		dst = AppendSafe(dst, id.Name, MaxText)
+	} else {
+		dst = append(dst, "unknown_service"...)
+	}
+	if len(id.Instance) > 0 {
+		return AppendSafe(append(dst, '@'), id.Instance, MaxText)
+	}
+	if len(id.Host) == 0 && len(id.PID) == 0 {
+		return dst
+	}
+	dst = AppendSafe(append(dst, '@'), id.Host, MaxText)
+	if len(id.PID) > 0 {
+		dst = AppendSafe(append(dst, ':'), id.PID, MaxText)
+	}
+	return dst
+}
+
+// KnownGenerator names the load generator that a scope or a service name gives
+// away. Metrics of a generator belong to its run, those of anything else are
+// telemetry of servers.
+func KnownGenerator(scope, service []byte) (name string, ok bool) {
+	switch {
+	case string(scope) == "k6", bytes.HasPrefix(scope, []byte("k6.")):
+		return "k6", true
+	case string(scope) == "locust":
+		return "locust", true
+	case bytes.HasPrefix(scope, []byte("artillery-")), string(scope) == "Artillery.io_metrics":
+		return "artillery", true
+	case string(scope) == "io.gatling.enterprise":
+		return "gatling", true
+	case string(scope) == "fortio.org/fortio":
+		return "fortio", true
+	case string(scope) == "nbomber":
+		return "nbomber", true
+	case bytes.HasPrefix(scope, []byte("aiperf")):
+		return "aiperf", true
+	}
+	switch string(service) {
+	case "k6":
+		return "k6", true
+	case "locust":
+		return "locust", true
+	case "gatling.enterprise":
+		return "gatling", true
+	case "nbomber":
+		return "nbomber", true
+	case "aiperf":
+		return "aiperf", true
+	}
+	return "", false
+}
+
+// NestsClients reports whether a scope is known to wrap client spans in client
+// spans, so that spans of one request may arrive in different exports.
+func NestsClients(scope []byte) bool {
+	switch string(scope) {
+	case "artillery-http", "artillery-playwright", "opentelemetry.instrumentation.requests":
+		return true
+	}
+	return false
+}
