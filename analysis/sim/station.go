@@ -1,0 +1,175 @@
+package sim
+
+import (
+	"container/heap"
+	"math"
+)
+
+// Server is the station under test.
+type Server struct {
+	Service Law
+	MeanS   float64 // mean service time, or mean work of a sharing station
+	Servers int     // first come, first served; 0 stands for any number
+	// Speed, when set, makes the station share its speed equally among the n
+	// requests that it holds; Servers is then ignored.
+	Speed func(n int) float64
+	Room  int // requests that it holds at most; further ones are shed; 0: no limit
+	// Stalls stop all work for the last StallS of every StallEveryS.
+	StallEveryS, StallS float64
+	// One stop of all work.
+	StopAtS, StopS float64
+}
+
+// One is the speed of a plain processor-sharing server.
+func One(int) float64 { return 1 }
+
+// Batching is the speed n/(1 + a(n−1)) of a server that gains from concurrency,
+// up to 1/a.
+func Batching(a float64) func(n int) float64 {
+	return func(n int) float64 { return float64(n) / (1 + a*float64(n-1)) }
+}
+
+// Retrograde is the speed of the universal scalability law, which falls again
+// beyond √((1−a)/b) requests.
+func Retrograde(a, b float64) func(n int) float64 {
+	return func(n int) float64 {
+		x := float64(n)
+		return x / (1 + a*(x-1) + b*x*(x-1))
+	}
+}
+
+// worked is the time that the station could work until t.
+func (s *Server) worked(t float64) float64 {
+	if s.StopS > 0 && t > s.StopAtS {
+		t = max(s.StopAtS, t-s.StopS)
+	}
+	if s.StallS > 0 {
+		useful := s.StallEveryS - s.StallS
+		k := math.Floor(t / s.StallEveryS)
+		t = k*useful + min(t-k*s.StallEveryS, useful)
+	}
+	return t
+}
+
+// wall is the inverse of worked.
+func (s *Server) wall(w float64) float64 {
+	if s.StallS > 0 {
+		useful := s.StallEveryS - s.StallS
+		k := math.Floor(w / useful)
+		w = k*s.StallEveryS + w - k*useful
+	}
+	if s.StopS > 0 && w > s.StopAtS {
+		w += s.StopS
+	}
+	return w
+}
+
+// station holds jobs and says when the next one ends.
+type station interface {
+	arrive(now float64, id int, work float64)
+	next() float64 // +Inf when it holds no job
+	complete(now float64) int
+	held() int
+}
+
+func newStation(s *Server) station {
+	if s.Speed != nil {
+		return &sharing{server: s}
+	}
+	return &fifo{server: s}
+}
+
+// job is a request at the station; at orders the heap.
+type job struct {
+	at float64
+	id int
+}
+
+type jobs []job
+
+func (j jobs) Len() int           { return len(j) }
+func (j jobs) Less(a, b int) bool { return j[a].at < j[b].at }
+func (j jobs) Swap(a, b int)      { j[a], j[b] = j[b], j[a] }
+func (j *jobs) Push(x any)        { *j = append(*j, x.(job)) }
+func (j *jobs) Pop() any {
+	last := (*j)[len(*j)-1]
+	*j = (*j)[:len(*j)-1]
+	return last
+}
+
+// fifo is a queue before identical servers. Its clock is the time worked.
+type fifo struct {
+	server  *Server
+	running jobs  // at: end, on the station's clock
+	queue   []job // at: work
+	head    int
+}
+
+func (f *fifo) held() int { return len(f.running) + len(f.queue) - f.head }
+
+func (f *fifo) arrive(now float64, id int, work float64) {
+	if f.server.Servers > 0 && len(f.running) >= f.server.Servers {
+		f.queue = append(f.queue, job{work, id})
+		return
+	}
+	heap.Push(&f.running, job{f.server.worked(now) + work, id})
+}
+
+func (f *fifo) next() float64 {
+	if len(f.running) == 0 {
+		return math.Inf(1)
+	}
+	return f.server.wall(f.running[0].at)
+}
+
+func (f *fifo) complete(float64) int {
+	done := heap.Pop(&f.running).(job)
+	if f.head < len(f.queue) {
+		j := f.queue[f.head]
+		f.head++
+		if f.head == len(f.queue) {
+			f.queue, f.head = f.queue[:0], 0
+		}
+		heap.Push(&f.running, job{done.at + j.at, j.id})
+	}
+	return done.id
+}
+
+// sharing divides its speed equally. Each job ends when the service given to
+// every one, v, reaches its work.
+type sharing struct {
+	server *Server
+	jobs   jobs // at: v at the end
+	v, w   float64
+}
+
+func (s *sharing) held() int { return len(s.jobs) }
+
+func (s *sharing) advance(now float64) {
+	w := s.server.worked(now)
+	if n := len(s.jobs); n > 0 {
+		s.v += (w - s.w) * s.server.Speed(n) / float64(n)
+	} else {
+		s.v = 0 // keeps digits
+	}
+	s.w = w
+}
+
+func (s *sharing) arrive(now float64, id int, work float64) {
+	s.advance(now)
+	heap.Push(&s.jobs, job{s.v + work, id})
+}
+
+func (s *sharing) next() float64 {
+	n := len(s.jobs)
+	if n == 0 {
+		return math.Inf(1)
+	}
+	left := max(0, s.jobs[0].at-s.v)
+	return s.server.wall(s.w + left*float64(n)/s.server.Speed(n))
+}
+
+func (s *sharing) complete(now float64) int {
+	s.advance(now)
+	return heap.Pop(&s.jobs).(job).id
+}
