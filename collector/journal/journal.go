@@ -65,7 +65,8 @@ type Log interface {
 	Read(ctx context.Context, stream string, at []Position, fn func(Entry) error) error
 	// Streams calls fn for each stream that has entries, in order of name.
 	Streams(ctx context.Context, fn func(stream string) error) error
-	// Delete removes entries of a stream, and lets their ids be appended again.
+	// Delete removes entries of a stream. An id may be appended again once all
+	// entries of its append are gone.
 	Delete(ctx context.Context, stream string, at []Position) error
 	// Put keeps a document durably; nil removes it.
 	Put(ctx context.Context, key string, value []byte) error
