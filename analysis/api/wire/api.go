@@ -94,6 +94,11 @@ type SeriesAnswer struct {
 	Columns map[string][]*float64 `json:"columns"`
 }
 
+// Deleted is the answer of DELETE /api/v1/runs/{id}.
+type Deleted struct {
+	ID string `json:"id"`
+}
+
 // Event is the data of a server-sent event of a run.
 type Event struct {
 	Revision uint64  `json:"revision"`
