@@ -1,0 +1,192 @@
+package fold
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// meter keeps the points of the metrics that say something about the run's own
+// arrivals. Merging is union by time; differences are taken when read, so the
+// order and the repetition of exports do not matter.
+type meter struct {
+	series map[sample.Series]map[int64]map[int64]float64 // start -> time -> value
+}
+
+// add takes the points of a batch whose name is wanted.
+func (m *meter) add(b *sample.Batch, wanted func(name string) bool) {
+	for i := range b.Points {
+		p := &b.Points[i]
+		s := b.Series[p.Series]
+		if !wanted(s.Name) || p.Histogram != nil {
+			continue
+		}
+		if m.series == nil {
+			m.series = map[sample.Series]map[int64]map[int64]float64{}
+		}
+		lives := m.series[s]
+		if lives == nil {
+			lives = map[int64]map[int64]float64{}
+			m.series[s] = lives
+		}
+		life := lives[p.Start]
+		if life == nil {
+			life = map[int64]float64{}
+			lives[p.Start] = life
+		}
+		if v, seen := life[p.Time]; !seen || p.Value > v {
+			life[p.Time] = p.Value
+		}
+	}
+}
+
+// reading is a cumulative count over time: the sum of its lives.
+type reading struct {
+	lives []life
+	// times of exports, ascending, over all lives
+	times []int64
+}
+
+// life is one stretch of a counter without a reset, as knots of time and value.
+type life struct {
+	time  []int64
+	value []float64
+}
+
+// reading returns the named counter summed over all sources and attributes, or
+// nil when no point of it was received.
+func (m *meter) reading(name string) *reading {
+	var r reading
+	for s, lives := range m.series {
+		if s.Name != name {
+			continue
+		}
+		if s.Kind == sample.DeltaSum {
+			r.lives = append(r.lives, deltaLife(lives))
+			continue
+		}
+		for start, points := range lives {
+			r.lives = append(r.lives, cumulativeLives(start, points)...)
+		}
+	}
+	if len(r.lives) == 0 {
+		return nil
+	}
+	slices.SortFunc(r.lives, func(a, b life) int {
+		return slices.Compare(a.time, b.time)*2 + slices.Compare(a.value, b.value)
+	})
+	for i := range r.lives {
+		r.times = append(r.times, r.lives[i].time...)
+	}
+	slices.Sort(r.times)
+	r.times = slices.Compact(r.times)
+	return &r
+}
+
+// cumulativeLives cuts the points of one start time where the value falls: a
+// fall without a new start time opens a new life from zero.
+func cumulativeLives(start int64, points map[int64]float64) []life {
+	times := sortedKeys(points)
+	var out []life
+	cur := life{}
+	if start > 0 && start < times[0] {
+		cur = life{time: []int64{start}, value: []float64{0}}
+	}
+	for _, t := range times {
+		v := points[t]
+		if n := len(cur.value); n > 0 && v < cur.value[n-1] {
+			last := cur.time[n-1]
+			out = append(out, cur)
+			cur = life{time: []int64{last}, value: []float64{0}}
+		}
+		cur.time, cur.value = append(cur.time, t), append(cur.value, v)
+	}
+	return append(out, cur)
+}
+
+// deltaLife turns increments into one cumulative life.
+func deltaLife(lives map[int64]map[int64]float64) life {
+	type increment struct {
+		start, time int64
+		value       float64
+	}
+	var incs []increment
+	for start, points := range lives {
+		for t, v := range points {
+			incs = append(incs, increment{start, t, v})
+		}
+	}
+	slices.SortFunc(incs, func(a, b increment) int {
+		if a.time != b.time {
+			return int(min(max(a.time-b.time, -1), 1))
+		}
+		return int(min(max(a.start-b.start, -1), 1))
+	})
+	var l life
+	var sum float64
+	for _, in := range incs {
+		if n := len(l.time); in.start > 0 && in.start < in.time && (n == 0 || in.start > l.time[n-1]) {
+			l.time, l.value = append(l.time, in.start), append(l.value, sum)
+		}
+		sum += in.value
+		l.time, l.value = append(l.time, in.time), append(l.value, sum)
+	}
+	return l
+}
+
+// at returns the count reached at time t, linear between exports: zero before
+// a life that began while it was watched, else the first value seen.
+func (r *reading) at(t int64) float64 {
+	var sum float64
+	for i := range r.lives {
+		sum += r.lives[i].at(t)
+	}
+	return sum
+}
+
+func (l *life) at(t int64) float64 {
+	i, found := slices.BinarySearch(l.time, t)
+	switch {
+	case found:
+		return l.value[i]
+	case i == 0:
+		return l.value[0]
+	case i == len(l.time):
+		return l.value[i-1]
+	}
+	f := float64(t-l.time[i-1]) / float64(l.time[i]-l.time[i-1])
+	return l.value[i-1] + f*(l.value[i]-l.value[i-1])
+}
+
+// count returns the whole number of events in (from, to]. Counts of adjoining
+// stretches add up exactly.
+func (r *reading) count(from, to int64) int64 {
+	if r == nil {
+		return 0
+	}
+	return int64(math.Round(r.at(to)) - math.Round(r.at(from)))
+}
+
+// watched returns the first and last export within [from, to], and whether
+// there are two.
+func (r *reading) watched(from, to int64) (first, last int64, ok bool) {
+	i, _ := slices.BinarySearch(r.times, from)
+	j, found := slices.BinarySearch(r.times, to)
+	if !found {
+		j--
+	}
+	if i >= len(r.times) || j <= i {
+		return 0, 0, false
+	}
+	return r.times[i], r.times[j], true
+}
+
+func sortedKeys(m map[int64]float64) []int64 {
+	keys := make([]int64, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,114 @@
+package fold
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// Build folds the evidence of a run into its state, as narrowed by the options.
+// Series are kept only when asked for: see WithSeries.
+func Build(ctx context.Context, ev Evidence, opt query.Options) (*State, error) {
+	return build(ctx, newFolder(ev, opt))
+}
+
+// WithSeries is Build with the series of the run, within budget bytes.
+func WithSeries(ctx context.Context, ev Evidence, opt query.Options, budget int) (*State, error) {
+	f := newFolder(ev, opt)
+	f.series = newSeries(budget)
+	return build(ctx, f)
+}
+
+func build(ctx context.Context, f *folder) (*State, error) {
+	if err := f.scan(ctx); err != nil {
+		return nil, fmt.Errorf("scan rows of %q: %w", f.run.ID, err)
+	}
+	if err := f.hold(ctx); err != nil {
+		return nil, fmt.Errorf("join attempts of %q: %w", f.run.ID, err)
+	}
+	held := int64(len(f.join.attempts))
+	joined := f.joined()
+	requests := f.rows - held + int64(len(joined))
+	f.state = f.describe()
+	f.state.Requests = requests
+	for {
+		if err := f.sweep(ctx, joined, requests); err != nil {
+			return nil, fmt.Errorf("sweep rows of %q: %w", f.run.ID, err)
+		}
+		if !f.backlogs() {
+			return f.state, nil
+		}
+		if f.series != nil {
+			f.series = newSeries(f.series.budget)
+		}
+	}
+}
+
+// hold keeps the attempts of requests that have several.
+func (f *folder) hold(ctx context.Context) error {
+	if len(f.join.multi) == 0 {
+		return nil
+	}
+	return f.each(ctx, func(g *group, r *sample.Row) {
+		if f.join.several(r) {
+			f.join.hold(g, r)
+		}
+	})
+}
+
+// describe fills in what the passes so far have found.
+func (f *folder) describe() *State {
+	s := &State{
+		Run: f.run, Grade: f.weakest, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
+		Narrowed: f.opt.Scenario != "" || f.opt.Source != "" || f.opt.From != nil || f.opt.To != nil,
+		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),
+	}
+	s.Scenarios, s.Sources, s.Generator, s.Process = f.names()
+	if f.rows > 0 {
+		s.Span = sample.Span{From: f.first, To: f.last}
+	}
+	s.Model = f.model
+	if f.mixedModel {
+		s.Model = sample.UnknownModel
+	}
+	if d := f.run.Declaration; d != nil && d.Arrival != nil {
+		if d.Arrival.Process != "" {
+			s.Process = d.Arrival.Process
+		}
+		switch d.Arrival.Model {
+		case "open":
+			s.Model = sample.Open
+		case "closed":
+			s.Model = sample.Closed
+		}
+	}
+	s.DeadlineS, s.HasDeadline = f.deadline(), f.deadlineSeen
+	s.DroppedCounted = f.meter.reading(droppedName) != nil
+	if r := f.meter.reading(scheduledName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+		n := r.count(r.times[0]-1, r.times[len(r.times)-1])
+		s.Scheduled = &n
+	}
+	return s
+}
+
+// deadline is the one deadline of all rows, in seconds; nil when there is none
+// or more than one.
+func (f *folder) deadline() *float64 {
+	var one int64
+	for _, g := range f.groups {
+		switch {
+		case g.left || g.src.rows == 0:
+		case g.deadline == 0, one != 0 && one != g.deadline:
+			return nil
+		default:
+			one = g.deadline
+		}
+	}
+	if one == 0 {
+		return nil
+	}
+	s := float64(one) / 1e9
+	return &s
+}

@@ -1,0 +1,245 @@
+package fold
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/response"
+	"github.com/plimsoll/plimsoll/analysis/stability"
+)
+
+// silence is how far a source may fall behind the newest one before it is named
+// as holding the horizon back: three export intervals of the OpenTelemetry
+// SDK's default batch processor.
+const silence = 15e9
+
+// horizon finds the time up to which the rows are complete. A row arrives when
+// its request ends, so the newest stretch is missing whatever is still open.
+func (f *folder) horizon() Horizon {
+	if f.rows == 0 {
+		return Horizon{}
+	}
+	if f.run.Finished {
+		return Horizon{At: f.last + 1}
+	}
+	patience, assumed := f.longest, true
+	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {
+		patience, assumed = max(patience, nanos(*d.TimeoutS)), false
+	}
+	h := Horizon{At: math.MaxInt64, Assumed: assumed}
+	newest := int64(math.MinInt64)
+	for _, s := range f.sources {
+		if s.rows > 0 {
+			newest = max(newest, s.newest)
+		}
+	}
+	for _, s := range f.sources {
+		if s.rows == 0 {
+			continue
+		}
+		if at := s.newest - patience; at < h.At || at == h.At && s.name < h.HeldBy {
+			h.At, h.HeldBy = at, ""
+			if newest-s.newest > silence {
+				h.HeldBy = s.name
+			}
+		}
+	}
+	return h
+}
+
+// plan divides the run into steps: the declared ones, else those that rows
+// name, else one.
+func (f *folder) plan(requests int64) (steps []*Step, source string) {
+	switch {
+	case f.declared != nil:
+		steps, source = f.declaredSteps(), "declared"
+	case len(f.steps) > 0 && f.disjoint():
+		steps, source = f.namedSteps(), "counted"
+	default:
+		steps, source = []*Step{{From: f.first, To: f.end(requests)}}, "counted"
+		if rate := f.configured(); rate > 0 {
+			steps[0].Rate, steps[0].ToRate, source = rate, rate, "configured"
+		}
+	}
+	return f.clip(steps), source
+}
+
+// end is the end of the last stretch: the last arrival and one mean gap.
+func (f *folder) end(requests int64) int64 {
+	gap := int64(1)
+	if requests > 1 {
+		gap = max(1, (f.lastDue-f.first)/(requests-1))
+	}
+	return f.lastDue + gap
+}
+
+func (f *folder) declaredSteps() []*Step {
+	f.start = f.first
+	if s := f.run.Declaration.Start; s != nil {
+		f.start = s.UnixNano()
+	}
+	at := f.start
+	var out []*Step
+	for _, d := range f.run.Declaration.Steps {
+		s := &Step{Name: d.Name, From: at, To: at + nanos(d.DurationS), Warmup: nanos(d.WarmupS), Rate: d.RatePerS, ToRate: d.RatePerS}
+		if d.ToRate != nil {
+			s.ToRate = *d.ToRate
+		}
+		s.Paused = d.PauseS > 0
+		at = s.To + nanos(d.PauseS)
+		out = append(out, s)
+	}
+	return out
+}
+
+// disjoint reports whether the named steps follow one another in time.
+func (f *folder) disjoint() bool {
+	var all []named
+	for _, n := range f.steps {
+		all = append(all, *n)
+	}
+	slices.SortFunc(all, func(a, b named) int { return cmp3(a.first, b.first) })
+	for i := 1; i < len(all); i++ {
+		if all[i].first <= all[i-1].last {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *folder) namedSteps() []*Step {
+	var out []*Step
+	for name, n := range f.steps {
+		out = append(out, &Step{Name: name, From: n.first, To: n.last + 1})
+	}
+	slices.SortFunc(out, func(a, b *Step) int { return cmp3(a.From, b.From) })
+	for i := range out[:len(out)-1] {
+		out[i].To = out[i+1].From
+	}
+	return out
+}
+
+// configured is the sum of the rates that all streams state, or 0.
+func (f *folder) configured() float64 {
+	rates := map[*stream]float64{}
+	for _, g := range f.groups {
+		switch {
+		case g.left || g.src.rows == 0:
+		case g.Rate <= 0:
+			return 0
+		default:
+			rates[g.stream] = g.Rate
+		}
+	}
+	var all []float64
+	for _, r := range rates {
+		all = append(all, r)
+	}
+	slices.Sort(all) // a sum of floats depends on its order
+	var sum float64
+	for _, r := range all {
+		sum += r
+	}
+	return sum
+}
+
+// clip cuts the steps to the question and, in a live run, to the horizon.
+func (f *folder) clip(steps []*Step) []*Step {
+	from, to := int64(math.MinInt64), int64(math.MaxInt64)
+	if f.opt.From != nil {
+		from = f.opt.From.UnixNano()
+	}
+	if f.opt.To != nil {
+		to = f.opt.To.UnixNano()
+	}
+	settled := int64(math.MaxInt64)
+	if !f.run.Finished {
+		settled = f.state.Horizon.At
+	}
+	out := steps[:0]
+	for i, s := range steps {
+		s.Index = i
+		if s.From < from {
+			s.Warmup = max(0, s.Warmup-(from-s.From))
+			s.From = from
+		}
+		s.To = min(s.To, to)
+		if s.To > settled {
+			s.To, s.Cut = settled, true
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// prepare gives a step its accumulators.
+func (f *folder) prepare(s *Step) {
+	s.Grade = noGrade
+	s.Response = response.NewCohort(3)
+	s.Service = response.New(3)
+	s.SendDelay = response.New(3)
+	s.OKFlow = response.New(3)
+	s.SourceSteps = map[string]*SourceStep{}
+	s.Exact = Little{From: s.From, To: s.To}
+	s.JudgedFrom = stability.Cut(s.From, s.To, s.Warmup)
+	if at, ok := f.judgedFrom[s.Index]; ok {
+		s.JudgedFrom = max(s.JudgedFrom, at)
+	}
+	s.Counted, s.Counter = nil, 0
+	if r := f.meter.reading(inFlightTimeName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+		if a, b, ok := r.watched(s.From, s.To); ok {
+			s.Counted = &Little{From: a, To: b}
+			s.Counter = r.at(b) - r.at(a)
+		}
+	}
+	if f.opt.Scenario == "" && f.opt.Source == "" {
+		s.Dropped = f.meter.reading(droppedName).count(s.From, s.To)
+	}
+	s.Response.Never = uint64(max(0, s.Dropped))
+}
+
+// totals is the whole run as one stretch.
+func (f *folder) totals(steps []*Step, requests int64) *Step {
+	t := &Step{Index: -1, From: f.first, To: f.end(requests)}
+	if len(steps) > 0 {
+		t.From = min(t.From, steps[0].From)
+		t.To = max(t.To, steps[len(steps)-1].To)
+		if f.opt.From != nil || f.opt.To != nil || !f.run.Finished {
+			t.From, t.To = steps[0].From, steps[len(steps)-1].To
+		}
+	}
+	if len(steps) == 1 && steps[0].From == t.From && steps[0].To == t.To {
+		t.Rate, t.ToRate, t.Warmup = steps[0].Rate, steps[0].ToRate, steps[0].Warmup
+	}
+	return t
+}
+
+// bounds answers which step holds an instant; steps are disjoint and ascending.
+type bounds struct{ steps []*Step }
+
+// at returns the index of the step that holds t, or -1.
+func (b bounds) at(t int64) int {
+	i := b.from(t) - 1
+	if i >= 0 && t < b.steps[i].To {
+		return i
+	}
+	return -1
+}
+
+// from returns the number of steps that begin at or before t.
+func (b bounds) from(t int64) int {
+	lo, hi := 0, len(b.steps)
+	for lo < hi {
+		if mid := (lo + hi) / 2; b.steps[mid].From <= t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// late is how long after its due time a send counts as late.
+const late = 5e6

@@ -1,0 +1,321 @@
+package fold
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// folder carries one fold through its passes.
+type folder struct {
+	ev    Evidence
+	run   Run
+	opt   query.Options
+	order []int // entries in the order of the time they cover
+
+	groups  map[sample.Group]*group
+	sources map[string]*source
+	streams map[streamKey]*stream
+	steps   map[string]*named
+	meter   meter
+
+	declared *Schedule
+	start    int64 // start of the declared schedule
+	join     joiner
+
+	first, last  int64 // first due and last end
+	lastDue      int64
+	longest      int64 // longest time from due to end
+	lag          int64 // longest time from due to the start of the row's batch
+	rows         int64
+	early        int64
+	sampled      int64
+	weakest      Grade
+	model        sample.Model
+	mixedModel   bool
+	series       *Series
+	state        *State
+	judgedFrom   map[int]int64
+	deadlineSeen bool
+}
+
+// group is a stream of rows with what the declaration and the question add.
+type group struct {
+	sample.Group
+	src      *source
+	stream   *stream
+	deadline int64
+	interval int64
+	left     bool // filtered out by the question
+}
+
+// source is one generator process.
+type source struct {
+	name   string
+	newest int64 // latest end
+	rows   int64
+}
+
+type streamKey struct{ source, scenario string }
+
+// stream is a set of rows that count one schedule.
+type stream struct {
+	schedule *Schedule
+	origin   int64 // when index 0 was due; MaxInt64 when no row has an index
+}
+
+// named is a load step known only by the name on its rows.
+type named struct{ first, last int64 }
+
+func newFolder(ev Evidence, opt query.Options) *folder {
+	f := &folder{
+		ev: ev, run: ev.Run(), opt: opt,
+		groups: map[sample.Group]*group{}, sources: map[string]*source{},
+		streams: map[streamKey]*stream{}, steps: map[string]*named{},
+		first: math.MaxInt64, last: math.MinInt64, lastDue: math.MinInt64,
+		weakest: noGrade, judgedFrom: map[int]int64{},
+	}
+	entries := ev.Entries()
+	f.order = make([]int, len(entries))
+	for i := range f.order {
+		f.order[i] = i
+	}
+	slices.SortFunc(f.order, func(a, b int) int {
+		x, y := entries[a], entries[b]
+		return cmp3(x.Span.From, y.Span.From, x.Span.To, y.Span.To, int64(x.Rows), int64(y.Rows))
+	})
+	if d := f.run.Declaration; d != nil {
+		f.declared = DeclaredSchedule(d.Steps)
+	}
+	return f
+}
+
+// cmp3 compares pairs in turn.
+func cmp3(pairs ...int64) int {
+	for i := 0; i < len(pairs); i += 2 {
+		switch {
+		case pairs[i] < pairs[i+1]:
+			return -1
+		case pairs[i] > pairs[i+1]:
+			return 1
+		}
+	}
+	return 0
+}
+
+// each calls fn for every row that the question lets through.
+func (f *folder) each(ctx context.Context, fn func(g *group, r *sample.Row)) error {
+	var local []*group
+	return f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+		local = f.translate(b, local[:0])
+		f.rowsOf(b, local, fn)
+		return ctx.Err()
+	})
+}
+
+func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sample.Row)) {
+	for i := range b.Sent {
+		g := local[b.Group[i]]
+		if g.left || f.join.nested(b.Self[i]) {
+			continue
+		}
+		r := b.Row(i)
+		fn(g, &r)
+	}
+}
+
+// translate maps the groups of a batch to those of the run.
+func (f *folder) translate(b *sample.Batch, to []*group) []*group {
+	for i := range b.Groups {
+		g := f.groups[b.Groups[i]]
+		if g == nil {
+			g = f.newGroup(&b.Groups[i])
+		}
+		to = append(to, g)
+	}
+	return to
+}
+
+func (f *folder) newGroup(s *sample.Group) *group {
+	g := &group{Group: *s, deadline: s.Deadline, interval: s.ExpectedInterval}
+	g.left = f.opt.Scenario != "" && s.Scenario != f.opt.Scenario || f.opt.Source != "" && s.Source != f.opt.Source
+	if d := f.run.Declaration; d != nil {
+		if g.deadline == 0 && d.DeadlineS != nil {
+			g.deadline = nanos(*d.DeadlineS)
+		}
+		if g.interval == 0 && d.ExpectedIntervalS != nil {
+			g.interval = nanos(*d.ExpectedIntervalS)
+		}
+	}
+	if f.opt.DeadlineS != nil {
+		g.deadline = nanos(*f.opt.DeadlineS)
+	}
+	if g.src = f.sources[s.Source]; g.src == nil {
+		g.src = &source{name: s.Source, newest: math.MinInt64}
+		f.sources[s.Source] = g.src
+	}
+	k := streamKey{s.Source, s.Scenario}
+	if g.stream = f.streams[k]; g.stream == nil {
+		g.stream = &stream{origin: math.MaxInt64}
+		f.streams[k] = g.stream
+	}
+	if g.stream.schedule == nil {
+		switch {
+		case s.Rate > 0:
+			g.stream.schedule = ConstantSchedule(s.Rate)
+		case f.declared != nil:
+			g.stream.schedule = f.declared
+		}
+	}
+	f.groups[*s] = g
+	return g
+}
+
+// scan is the first pass: everything that must be known before requests can be
+// put on the time line. It sees attempts, and what it keeps does not depend on
+// their order.
+func (f *folder) scan(ctx context.Context) error {
+	var local []*group
+	wanted := func(name string) bool {
+		return name == scheduledName || name == droppedName || name == inFlightTimeName
+	}
+	err := f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+		local = f.translate(b, local[:0])
+		f.meter.add(b, wanted)
+		f.rowsOf(b, local, func(g *group, r *sample.Row) {
+			f.join.see(r)
+			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {
+				g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
+			}
+		})
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if f.join.needsKeys() {
+		if err := f.each(ctx, func(_ *group, r *sample.Row) { f.join.gather(r) }); err != nil {
+			return err
+		}
+	}
+	f.join.resolve()
+	return f.measure(ctx)
+}
+
+// Names of the metrics that describe the run's own arrivals (DESIGN section 4).
+const (
+	scheduledName    = "loadtest.arrivals.scheduled"
+	droppedName      = "loadtest.arrivals.dropped"
+	inFlightTimeName = "loadtest.requests.in_flight_time"
+)
+
+// measure finds the extent of the run once due times can be told.
+func (f *folder) measure(ctx context.Context) error {
+	entries := f.ev.Entries()
+	var local []*group
+	return f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
+		local = f.translate(b, local[:0])
+		f.rowsOf(b, local, func(g *group, r *sample.Row) {
+			due, grade, early := f.due(g, r)
+			f.rows++
+			f.first, f.last = min(f.first, due), max(f.last, r.Done)
+			f.lastDue = max(f.lastDue, due)
+			f.longest = max(f.longest, r.Done-due)
+			f.lag = max(f.lag, entries[i].Span.From-due)
+			if early {
+				f.early++
+			}
+			if r.Flags&sample.Sampled != 0 {
+				f.sampled++
+			}
+			if f.weakest == noGrade || grade > f.weakest {
+				f.weakest = grade
+			}
+			g.src.newest = max(g.src.newest, r.Done)
+			g.src.rows++
+			f.deadlineSeen = f.deadlineSeen || g.deadline > 0
+			f.nameStep(g.Step, due)
+			f.nameModel(g.Model)
+		})
+		return ctx.Err()
+	})
+}
+
+func (f *folder) nameStep(name string, due int64) {
+	if name == "" {
+		return
+	}
+	n := f.steps[name]
+	if n == nil {
+		n = &named{due, due}
+		f.steps[name] = n
+	}
+	n.first, n.last = min(n.first, due), max(n.last, due)
+}
+
+func (f *folder) nameModel(m sample.Model) {
+	switch {
+	case m == sample.UnknownModel || m == f.model:
+	case f.model == sample.UnknownModel:
+		f.model = m
+	default:
+		f.mixedModel = true
+	}
+}
+
+// earlyLimit is how far a send may lie before its intended time without a
+// finding: the resolution of timers.
+const earlyLimit = 1e6
+
+// due returns when the request of a row was due and how that is known. A row
+// that was sent before its intended time was due when it was sent.
+func (f *folder) due(g *group, r *sample.Row) (due int64, grade Grade, early bool) {
+	switch {
+	case r.Intended != 0:
+		due, grade = r.Intended, GradeA
+	case r.Index != sample.NoIndex && g.stream.schedule != nil:
+		due, grade = g.stream.origin+g.stream.schedule.Offset(r.Index), GradeB
+	case g.interval > 0:
+		return r.Sent, GradeE, false
+	default:
+		return r.Sent, GradeS, false
+	}
+	if r.Attempt == 0 && due > r.Sent+earlyLimit {
+		early = true
+	}
+	return min(due, r.Sent), grade, early
+}
+
+// scenarios and sources of the rows, ascending.
+func (f *folder) names() (scenarios, sources []string, generator, process string) {
+	seen := map[string]bool{}
+	gens := map[string]int64{}
+	for _, g := range f.groups {
+		if g.left {
+			continue
+		}
+		if g.Scenario != "" {
+			seen[g.Scenario] = true
+		}
+		gens[g.Generator] += g.src.rows
+		if process == "" || g.Process < process && g.Process != "" {
+			process = g.Process
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(gens)) {
+		if generator == "" || gens[name] > gens[generator] {
+			generator = name
+		}
+	}
+	for name, s := range f.sources {
+		if s.rows > 0 {
+			sources = append(sources, name)
+		}
+	}
+	slices.Sort(sources)
+	return slices.Sorted(maps.Keys(seen)), sources, generator, process
+}

@@ -1,0 +1,177 @@
+package fold
+
+import (
+	"github.com/plimsoll/plimsoll/analysis/response"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/stability"
+)
+
+// Grade says how the intended times of rows are known, best first.
+type Grade uint8
+
+// Grades of evidence, from DESIGN section 5.
+const (
+	GradeA Grade = iota // an explicit timestamp
+	GradeB              // schedule index and rate
+	GradeC              // starts and drops together
+	GradeS              // the sent time stands in
+	GradeE              // back-filled from an expected interval
+	GradeF              // counts only
+	GradeX              // corrected by the tool itself
+	noGrade
+)
+
+// String returns the letter of the grade, or nothing when there are no rows.
+func (g Grade) String() string {
+	if g >= noGrade {
+		return ""
+	}
+	return "ABCSEFX"[g : g+1]
+}
+
+// State is what the rows of a run add up to.
+type State struct {
+	Run       Run
+	Generator string
+	Scenarios []string // ascending
+	Sources   []string // ascending
+	Model     sample.Model
+	Process   string // arrival process as declared or configured; may be empty
+	Grade     Grade  // weakest grade of the rows
+
+	Span    sample.Span // from the first request due to the last end
+	Horizon Horizon
+
+	Steps  []*Step // in order of time; one when no steps are declared
+	Totals *Step   // the whole run as one stretch
+
+	Rows           int64 // attempts
+	Requests       int64
+	Keyed          bool  // attempts were joined into requests
+	EarlyIntended  int64 // rows whose intended time lies over 1 ms after their send
+	SampledRows    int64 // rows that a sampler let through
+	Outside        int64 // requests due outside every step
+	Scheduled      *int64
+	Narrowed       bool     // only a part of the run was asked for
+	MultiRate      bool     // the steps do not all have the same rate
+	DeadlineS      *float64 // the one deadline of all rows, seconds; nil when there is none or several
+	HasDeadline    bool     // some row has a deadline
+	OfferedSource  string   // declared, configured, scheduled or counted
+	DroppedCounted bool     // the generator counts its dropped arrivals
+
+	Series *Series // nil unless asked for
+}
+
+// Horizon is the time up to which the rows are complete.
+type Horizon struct {
+	At      int64  // 0 when there are no rows
+	Assumed bool   // no timeout is declared
+	HeldBy  string // the silent source that holds it back; may be empty
+}
+
+// Little holds the sums that Little's law is checked with, over one window.
+type Little struct {
+	From, To int64
+	Arrivals int64
+	Wait     Sum // of those who arrived in the window, to their end
+	CarryIn  Sum // of those present at From: end - From
+	CarryOut Sum // of those present at To: end - To
+	Integral Sum // of the number in the system over the window
+}
+
+// record adds one stay [from, to) to the sums, all but the integral.
+func (l *Little) record(from, to int64) {
+	if to <= l.From || from >= l.To {
+		return
+	}
+	if from >= l.From {
+		l.Arrivals++
+		l.Wait.Add(to - from)
+	} else {
+		l.CarryIn.Add(to - l.From)
+	}
+	if to > l.To {
+		l.CarryOut.Add(to - l.To)
+	}
+}
+
+// Step is what happened in one stretch of a run. Cohort fields count requests
+// due in it, flow fields count what happened within [From, To).
+type Step struct {
+	Index    int
+	Name     string
+	From, To int64
+	Warmup   int64   // declared, ns; rates and percentiles begin after it
+	Rate     float64 // nominal offered rate, 1/s; 0 when unknown
+	ToRate   float64 // rate at the end of a ramp; else equal to Rate
+	Paused   bool    // silence follows: the next step does not begin at To
+	Cut      bool    // To is the horizon of a live run, not the step's own end
+
+	// Cohort, whole step.
+	Rows      int64 // requests due, dropped ones not included
+	Dropped   int64
+	Outcomes  [sample.Outcomes]int64
+	Good      int64 // OK within the deadline
+	Retries   int64
+	LateSends int64 // sent more than 5 ms after due
+	Deadlines int64 // requests that have a deadline
+	Skewed    int64 // intended over 1 ms after the send
+
+	// Flow, whole step.
+	CarriedIn int64
+	OpenAtEnd int64
+	Ended     [sample.Outcomes]int64 // requests that ended, by outcome
+	EndedGood int64
+
+	// Flow after warm-up.
+	WarmEnded     int64
+	WarmOK        int64
+	WarmGood      int64
+	WarmDeadlines int64 // OK answers that have a deadline
+	WarmAttempts  int64 // attempts sent
+
+	// Cohort after warm-up.
+	Due          int64            // requests due after warm-up
+	Response     *response.Cohort // from due to end, shed requests left out
+	Service      *response.Histogram
+	SendDelay    *response.Histogram
+	FirstByte    *response.Histogram // from due to first byte; nil when unknown
+	ShedResponse *response.Histogram // nil when nothing was shed
+	OKFlow       *response.Histogram // response times of OK answers that ended after warm-up
+	Grade        Grade
+
+	// In flight, by intended time.
+	AtEnd      int64
+	InFlight   Sum // integral over [From, To)
+	JudgedFrom int64
+	Window     stability.Window
+	Minima     []Minimum // falls of the number in flight after To
+	Unsent     [2]Sum    // integral of due and not yet sent, over the halves of the window
+
+	Exact   Little  // by intended time, over [From, To)
+	Counted *Little // by sent time, between two exports of the counted integral
+	Counter float64 // seconds that the counter grew by between those exports
+
+	SourceSteps map[string]*SourceStep
+}
+
+// Minimum is a new lowest number in flight and the time it was reached.
+type Minimum struct {
+	Level int64
+	At    int64
+}
+
+// SourceStep is one generator process within a step.
+type SourceStep struct {
+	Sent, Errors int64
+	Response     *response.Histogram
+	SendDelayMax int64
+}
+
+// WarmSeconds is the length of the part after warm-up, in seconds.
+func (s *Step) WarmSeconds() float64 {
+	return float64(max(0, s.To-s.From-s.Warmup)) / 1e9
+}
+
+// Seconds is the length of the step in seconds.
+func (s *Step) Seconds() float64 { return float64(s.To-s.From) / 1e9 }

@@ -1,0 +1,132 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// loop says how the generator decided when to send.
+func loop(st *fold.State) string {
+	if st.Model == sample.Open && st.Totals != nil && ratio(st.Totals.Dropped, st.Totals.Rows+st.Totals.Dropped) > dropLimit {
+		return "capped"
+	}
+	return st.Model.String()
+}
+
+// process is the arrival process as stated.
+func process(st *fold.State) string {
+	switch st.Process {
+	case "constant", "jittered", "poisson", "bursty":
+		return st.Process
+	}
+	return "unknown"
+}
+
+// rig checks the measurement of one step: what the generator did to it.
+func (j *judge) rig(t *judged) {
+	w := t.wire
+	if w.LateSendRatio != nil && *w.LateSendRatio > 0.01 {
+		t.find("late_sends", wire.Warn, *w.LateSendRatio,
+			"%s %s of requests left more than 5 ms after they were due; their times are counted from when they were due.",
+			t.at(), share(*w.LateSendRatio))
+	}
+	if t.generatorBacklog() && w.Stability.State == wire.Unstable {
+		t.find("generator_backlog", wire.Invalid, *w.LateSendRatio,
+			"%s what grew is the number of requests that the generator had not sent; those at the server did not grow.", t.at())
+	}
+	j.missing(t)
+}
+
+// missing compares a known schedule with the arrivals that were seen.
+func (j *judge) missing(t *judged) {
+	if t.Cut || t.Rate <= 0 && t.ToRate <= 0 || j.closed() || j.st.Narrowed {
+		return
+	}
+	want := (t.Rate + t.ToRate) / 2 * t.Seconds()
+	seen := float64(t.wire.Due)
+	slack := max(0.01*want, 4*math.Sqrt(want))
+	switch {
+	case seen < want-slack:
+		t.find("arrivals_missing", wire.Invalid, 1-seen/want,
+			"%s offered means %s arrivals in %s, but only %s are known: the others were dropped by the generator or lost on the way here, which the data cannot tell apart.",
+			rate(*t.wire.Offered), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
+	case seen > want+slack+1:
+		t.find("arrivals_exceed", wire.Warn, seen/want-1,
+			"%s offered means %s arrivals in %s, but %s came: the declared rate is not what was offered.",
+			rate(*t.wire.Offered), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
+	}
+}
+
+// audit says whether the rig can be trusted.
+func (j *judge) audit() {
+	j.grades()
+	st := j.st
+	if n := st.EarlyIntended; n > 0 {
+		j.find("intended_after_sent", wire.Warn, float64(n),
+			"%s requests were sent more than 1 ms before they were due: the schedule and the send are timed by different clocks. They count from the send.", human(n))
+	}
+	if n := st.SampledRows; n > 0 {
+		j.find("sampled_spans", wire.Invalid, float64(n),
+			"%s spans passed a sampler: counts, rates and in flight cannot be known from them. Export all spans of the generator.", human(n))
+	}
+	if n := st.Outside; n > 0 && st.OfferedSource == "declared" {
+		j.find("outside_steps", wire.Info, float64(n), "%s requests were due outside every declared step.", human(n))
+	}
+	j.lostTelemetry()
+	bad := 0
+	for _, t := range j.steps {
+		if t.wire.Class == wire.ClassInvalid {
+			bad++
+		}
+	}
+	for _, f := range j.doc.Findings {
+		j.note(f)
+		if f.Severity == wire.Invalid {
+			j.doc.Audit.Valid = false
+		}
+	}
+	for _, t := range j.steps {
+		for _, f := range t.findings {
+			j.note(f)
+		}
+		if t.wire.Class == wire.ClassInvalid && (j.must(t) || bad == len(j.steps)) {
+			j.doc.Audit.Valid = false
+		}
+	}
+}
+
+// lostTelemetry compares the rows with the generator's own count of arrivals.
+func (j *judge) lostTelemetry() {
+	st := j.st
+	if st.Scheduled == nil || !st.Run.Finished || *st.Scheduled == 0 {
+		return
+	}
+	known := st.Requests + st.Totals.Dropped
+	lost := *st.Scheduled - known
+	switch r := float64(lost) / float64(*st.Scheduled); {
+	case r > 0.01:
+		j.find("telemetry_lost", wire.Invalid, r,
+			"The generator counted %s arrivals, but rows and drops make %s: %s of its telemetry did not arrive.",
+			human(*st.Scheduled), human(known), share(r))
+	case lost > 0:
+		j.find("telemetry_lost", wire.Warn, r, "The generator counted %s arrivals, but rows and drops make %s.",
+			human(*st.Scheduled), human(known))
+	case r < -0.01:
+		j.find("counted_twice", wire.Warn, -r,
+			"Rows and drops make %s requests, but the generator counted only %s arrivals: some requests may be counted twice.",
+			human(known), human(*st.Scheduled))
+	}
+}
+
+// note copies findings about the rig into the audit.
+func (j *judge) note(f wire.Finding) {
+	switch f.Code {
+	case "dropped_arrivals", "late_sends", "generator_backlog", "arrivals_missing", "arrivals_exceed", "closed_loop",
+		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
+		"littles_law_mismatch", "percentile_support":
+		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
+	}
+}

@@ -1,0 +1,159 @@
+package verdict
+
+import (
+	"context"
+	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/query"
+)
+
+// Analysis answers every question about a run. The zero value is ready.
+type Analysis struct {
+	// SeriesBytes bounds the memory of a series while it is built; 0 means
+	// DefaultSeriesBytes.
+	SeriesBytes int
+}
+
+// DefaultSeriesBytes is the byte budget of one run's series.
+const DefaultSeriesBytes = 24 << 20
+
+// Judge folds the evidence and returns the verdict document.
+func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Verdict, error) {
+	st, err := fold.Build(ctx, ev, opt)
+	if err != nil {
+		return nil, err
+	}
+	j := newJudge(st, objectives(st, opt))
+	for i := range j.goals {
+		g := &j.goals[i]
+		if g.Scenario == "" || g.Scenario == opt.Scenario {
+			continue
+		}
+		narrow := opt
+		narrow.Scenario = g.Scenario
+		if g.state, err = fold.Build(ctx, ev, narrow); err != nil {
+			return nil, err
+		}
+	}
+	return j.document(), nil
+}
+
+// Document judges a state without further reading; objectives of single
+// scenarios are judged on the state as it is.
+func Document(st *fold.State, goals []wire.Objective) *wire.Verdict {
+	return newJudge(st, goals).document()
+}
+
+// objectives of the question replace those of the declaration.
+func objectives(st *fold.State, opt query.Options) []wire.Objective {
+	if opt.Objectives != nil || st.Run.Declaration == nil {
+		return opt.Objectives
+	}
+	return st.Run.Declaration.Objectives
+}
+
+// judge carries one judgement.
+type judge struct {
+	st    *fold.State
+	goals []goal
+	doc   *wire.Verdict
+	steps []*judged
+	total *judged
+}
+
+// judged is a step with what was found out about it.
+type judged struct {
+	*fold.Step
+	wire     *wire.Step
+	findings []wire.Finding
+	invalid  string // why nothing good can be said of the step; empty if it can
+	missed   bool   // an objective is missed on it
+	lossy    bool   // losses among the requests that were sent
+	shed     bool   // most of the losses were rejections
+}
+
+func newJudge(st *fold.State, goals []wire.Objective) *judge {
+	j := &judge{st: st}
+	for _, o := range goals {
+		j.goals = append(j.goals, goal{Objective: o})
+	}
+	return j
+}
+
+func (j *judge) document() *wire.Verdict {
+	st := j.st
+	j.doc = &wire.Verdict{
+		Schema: wire.Schema, Revision: st.Run.Revision, Run: j.describe(), Horizon: horizon(st),
+		Steps: []wire.Step{}, Findings: []wire.Finding{},
+		Knee:          wire.Knee{State: wire.NotTested},
+		Metastability: wire.Metastability{State: wire.NotTested, Signals: []wire.Signal{}},
+		Audit:         wire.Audit{Valid: true, Loop: loop(st), ArrivalProcess: process(st), Findings: []wire.Finding{}},
+	}
+	for _, s := range st.Steps {
+		j.steps = append(j.steps, j.judge(s))
+	}
+	j.total = j.judge(st.Totals)
+	j.total.findings = nil
+	if st.MultiRate {
+		j.total.wire.Warnings = append(j.total.wire.Warnings, "mixed_rates")
+	}
+	for _, s := range j.steps {
+		j.rig(s)
+	}
+	j.hold()
+	for _, s := range append(j.steps[:len(j.steps):len(j.steps)], j.total) {
+		j.classify(s)
+	}
+	j.carries()
+	for _, s := range j.steps {
+		j.explain(s)
+	}
+	j.drains()
+	j.capacity()
+	j.audit()
+	for _, s := range j.steps {
+		j.doc.Steps = append(j.doc.Steps, *s.wire)
+		j.doc.Findings = append(j.doc.Findings, s.findings...)
+	}
+	j.doc.Totals = *j.total.wire
+	j.outcome()
+	slices.SortStableFunc(j.doc.Findings, func(a, b wire.Finding) int { return rank(b.Severity) - rank(a.Severity) })
+	return j.doc
+}
+
+func rank(severity string) int {
+	return slices.Index([]string{wire.Info, wire.Warn, wire.Fail, wire.Invalid}, severity)
+}
+
+func (j *judge) describe() wire.Run {
+	st := j.st
+	r := wire.Run{
+		ID: st.Run.ID, Name: st.Run.Name, Generator: st.Generator, Scenarios: st.Scenarios, State: wire.Live,
+		DeadlineS: st.DeadlineS, OfferedSource: st.OfferedSource,
+	}
+	if r.Scenarios == nil {
+		r.Scenarios = []string{}
+	}
+	if st.Run.Finished {
+		r.State = wire.Finished
+	}
+	if st.Rows > 0 {
+		r.StartedAt, r.EndedAt = clock(st.Span.From), clock(st.Span.To)
+		g := st.Grade.String()
+		r.Grade = &g
+	}
+	return r
+}
+
+func horizon(st *fold.State) wire.Horizon {
+	h := wire.Horizon{Assumed: st.Horizon.Assumed}
+	if st.Horizon.At != 0 {
+		h.At = clock(st.Horizon.At)
+	}
+	if st.Horizon.HeldBy != "" {
+		h.HeldBy = &st.Horizon.HeldBy
+	}
+	return h
+}

@@ -1,0 +1,214 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// goal is an objective and what became of it.
+type goal struct {
+	wire.Objective
+	state  *fold.State // the run narrowed to the objective's scenario; nil when it has none
+	missed bool
+	open   bool // neither met nor missed
+	why    string
+}
+
+// covers reports whether the objective is about the step.
+func (g *goal) covers(t *judged) bool {
+	switch {
+	case g.Step != "":
+		return g.Step == t.Name
+	case g.MustCarryPerS != nil && g.Quantile == nil && g.ErrorRatioMax == nil && g.GoodputRatioMin == nil:
+		return value(t.wire.Offered) <= *g.MustCarryPerS*1.01
+	}
+	return true
+}
+
+// hold holds every step against the objectives about it. The worst answer
+// counts: missed before open before met.
+func (j *judge) hold() {
+	for i := range j.goals {
+		g := &j.goals[i]
+		seen := false
+		for _, t := range j.steps {
+			if !g.covers(t) {
+				continue
+			}
+			seen = true
+			on := t
+			if g.state != nil {
+				if on = j.narrowed(g, t); on == nil {
+					continue
+				}
+			}
+			j.holdOn(g, on)
+			t.missed = t.missed || g.missed
+		}
+		if !seen && g.MustCarryPerS == nil {
+			g.settle(false, fmt.Sprintf("No step answers the objective %q.", g.title()))
+		}
+	}
+}
+
+// narrowed is the step as the objective's scenario saw it.
+func (j *judge) narrowed(g *goal, t *judged) *judged {
+	for _, s := range g.state.Steps {
+		if s.Index == t.Index {
+			other := &judge{st: g.state, doc: j.doc}
+			return other.judge(s)
+		}
+	}
+	g.settle(false, fmt.Sprintf("No request of scenario %q in %s.", g.Scenario, t.title()))
+	return nil
+}
+
+// settle records an answer that is not "met".
+func (g *goal) settle(missed bool, why string) {
+	if g.missed || g.open && !missed {
+		return
+	}
+	g.missed, g.open, g.why = missed, !missed, why
+}
+
+func (g *goal) title() string {
+	switch {
+	case g.Quantile != nil && g.MaxS != nil:
+		return fmt.Sprintf("p%g<%s", *g.Quantile*100, lasting(*g.MaxS))
+	case g.ErrorRatioMax != nil:
+		return "error<" + share(*g.ErrorRatioMax)
+	case g.GoodputRatioMin != nil:
+		return "goodput>=" + share(*g.GoodputRatioMin)
+	case g.MustCarryPerS != nil:
+		return "carry>=" + rate(*g.MustCarryPerS)
+	}
+	return "objective"
+}
+
+func (j *judge) holdOn(g *goal, t *judged) {
+	if j.closed() && !j.fixed() && (g.Quantile != nil || g.GoodputRatioMin != nil) {
+		g.settle(false, fmt.Sprintf("A closed loop cannot answer %q: it sends less when the service is slow.", g.title()))
+		return
+	}
+	if g.Quantile != nil && g.MaxS != nil {
+		j.quantile(g, t)
+	}
+	due := t.Rows + t.Dropped
+	if due == 0 || j.st.SampledRows > 0 {
+		g.settle(false, fmt.Sprintf("No requests to hold against %q.", g.title()))
+		return
+	}
+	if g.ErrorRatioMax != nil {
+		if r := ratio(t.Rows-t.Outcomes[sample.OK], due); r > *g.ErrorRatioMax {
+			g.settle(true, fmt.Sprintf("%s %s of requests failed, over the objective of %s.", t.at(), share(r), share(*g.ErrorRatioMax)))
+		}
+	}
+	if g.GoodputRatioMin != nil {
+		j.goodput(g, t, due)
+	}
+}
+
+func (j *judge) goodput(g *goal, t *judged, due int64) {
+	if t.Deadlines < t.Rows {
+		g.settle(false, fmt.Sprintf("%q needs a deadline: declare one, or pass --deadline.", g.title()))
+		return
+	}
+	if r := ratio(t.Good, due); r < *g.GoodputRatioMin {
+		g.settle(true, fmt.Sprintf("%s only %s of requests were answered within the deadline, below the objective of %s.",
+			t.at(), share(r), share(*g.GoodputRatioMin)))
+	}
+}
+
+// quantile is missed when the whole interval lies above the limit, met when it
+// lies at or below. Where percentiles are refused, the sent requests' quantile
+// is a lower bound and can only miss.
+func (j *judge) quantile(g *goal, t *judged) {
+	limit := *g.MaxS
+	e := t.Response.Quantile(*g.Quantile, confidence)
+	name := fmt.Sprintf("p%g", *g.Quantile*100)
+	if !t.wire.ResponseTime.Valid {
+		sent := *t.Response
+		sent.Never = 0
+		if lo := sent.Quantile(*g.Quantile, confidence).Lo; t.Rows > 0 && lo != nil && *lo > limit && !j.closed() {
+			g.settle(true, fmt.Sprintf("%s %s was over %s even among the requests that were sent, against an objective of %s.",
+				t.at(), name, lasting(*lo), lasting(limit)))
+			return
+		}
+		g.settle(false, fmt.Sprintf("%s cannot be held against %s: %s.", name, lasting(limit), t.wire.ResponseTime.Reason))
+		return
+	}
+	switch {
+	case e.Lo != nil && *e.Lo > limit:
+		g.settle(true, fmt.Sprintf("%s %s was %s, over the objective of %s.", t.at(), name, among(e.Value, *e.Lo), lasting(limit)))
+	case e.Hi != nil && *e.Hi <= limit && e.Need == 0:
+	case e.Need > 0:
+		g.settle(false, fmt.Sprintf("%s needs %s requests to be held against %s; %s has %s.",
+			name, human(e.Need), lasting(limit), t.title(), human(int64(t.Response.N()))))
+	default:
+		n := int64(t.Response.N())
+		g.settle(false, fmt.Sprintf("%s %s lies too close to the objective of %s to tell with %s requests: about %s would be needed.",
+			t.at(), name, lasting(limit), human(n), human(4*n)))
+	}
+}
+
+// among prints a quantile that may lie among requests whose end was not seen.
+func among(v *float64, lo float64) string {
+	if v == nil {
+		return "over " + lasting(lo)
+	}
+	return lasting(*v)
+}
+
+// carries holds the classified steps against the rates that had to be carried.
+func (j *judge) carries() {
+	for i := range j.goals {
+		if g := &j.goals[i]; g.MustCarryPerS != nil {
+			j.carry(g)
+		}
+	}
+}
+
+// carry is met by a stable step at or above the rate, and missed by a step at or
+// below it that was not carried.
+func (j *judge) carry(g *goal) {
+	want := *g.MustCarryPerS
+	met := false
+	for _, t := range j.steps {
+		if g.Step != "" && g.Step != t.Name {
+			continue
+		}
+		off := value(t.wire.Offered)
+		switch t.wire.Class {
+		case wire.ClassStable:
+			met = met || off >= want*0.99
+		case wire.ClassUnstable, wire.ClassLossy, wire.ClassShedding:
+			if off <= want*1.01 {
+				g.settle(true, fmt.Sprintf("%s the service was %s, so it does not carry the %s of the objective.", t.at(), t.wire.Class, rate(want)))
+			}
+		}
+	}
+	if !met {
+		g.settle(false, fmt.Sprintf("No step at %s or more was proved stable, so %q cannot be decided.", rate(want), g.title()))
+	}
+}
+
+func (j *judge) missedGoal() *goal {
+	for i := range j.goals {
+		if j.goals[i].missed {
+			return &j.goals[i]
+		}
+	}
+	return nil
+}
+
+func (j *judge) openGoal() *goal {
+	for i := range j.goals {
+		if j.goals[i].open {
+			return &j.goals[i]
+		}
+	}
+	return nil
+}
