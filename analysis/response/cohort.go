@@ -89,22 +89,38 @@ func (c *Cohort) Quantile(q, confidence float64) Estimate {
 	if e.Need > 0 && !e.Censored {
 		return e
 	}
-	l, u := ranks(n, q, tail)
-	if v, ok := c.earliest(l); ok && l > 0 {
-		e.Lo = seconds(v)
-	} else if l > 0 {
-		e.Lo = seconds(c.Max()) // among those never sent: longer than any
-	}
+	c.bound(&e, early, ranksOf{n, q, tail})
 	if e.Need == 0 {
 		e.Confidence = confidence
-		if v, ok := c.latest(u); ok {
-			e.Hi = seconds(v)
-		}
-		if !e.Censored {
-			e.Value = seconds(early)
-		}
 	}
 	return e
+}
+
+// ranksOf are the arguments of ranks.
+type ranksOf struct {
+	n       uint64
+	q, tail float64
+}
+
+// bound sets the ends of the interval, and the value where it stands. Times of
+// one bucket differ by less than its width, so the ends are kept in order.
+func (c *Cohort) bound(e *Estimate, value int64, at ranksOf) {
+	l, u := ranks(at.n, at.q, at.tail)
+	lo, known := c.earliest(l)
+	if !known {
+		lo = c.Max() // the rank is among those never sent: longer than any
+	}
+	hi, bounded := c.latest(u)
+	if !e.Censored {
+		lo, hi = min(lo, value), max(hi, value)
+		e.Value = seconds(value)
+	}
+	if l > 0 {
+		e.Lo = seconds(lo)
+	}
+	if e.Need == 0 && bounded {
+		e.Hi = seconds(max(lo, hi))
+	}
 }
 
 // AtLeast returns the time in seconds that quantile q exceeds with one-sided
