@@ -12,6 +12,7 @@ import (
 // order and the repetition of exports do not matter.
 type meter struct {
 	series map[sample.Series]map[int64]map[int64]float64 // start -> time -> value
+	read   map[string]*reading                           // by name, once no more points come
 }
 
 // add takes the points of a batch whose name is wanted.
@@ -55,8 +56,19 @@ type life struct {
 }
 
 // reading returns the named counter summed over all sources and attributes, or
-// nil when no point of it was received.
+// nil when no point of it was received. No points may be added afterwards.
 func (m *meter) reading(name string) *reading {
+	if r, ok := m.read[name]; ok {
+		return r
+	}
+	if m.read == nil {
+		m.read = map[string]*reading{}
+	}
+	m.read[name] = m.sum(name)
+	return m.read[name]
+}
+
+func (m *meter) sum(name string) *reading {
 	var r reading
 	for s, lives := range m.series {
 		if s.Name != name {
@@ -180,6 +192,17 @@ func (r *reading) watched(from, to int64) (first, last int64, ok bool) {
 		return 0, 0, false
 	}
 	return r.times[i], r.times[j], true
+}
+
+// overlapping is the number of lives that have exports within [from, to].
+func (r *reading) overlapping(from, to int64) int {
+	n := 0
+	for i := range r.lives {
+		if t := r.lives[i].time; t[0] <= to && t[len(t)-1] >= from {
+			n++
+		}
+	}
+	return n
 }
 
 func sortedKeys(m map[int64]float64) []int64 {

@@ -9,11 +9,11 @@ import (
 
 // path is the exact number of requests in flight over time. Arrivals and
 // departures are handed over in any order and swept once nothing earlier can
-// come. At one instant departures come before arrivals, unless nothing is in
-// flight.
+// come. At one instant departures come first, then requests that took no time,
+// then arrivals; an edge lies between departures and the rest.
 type path struct {
-	arrivals, departures []int64
-	n, t                 int64
+	arrivals, departures, instants []int64
+	n, t                           int64
 
 	edges []edge // ascending by time
 	next  int
@@ -66,33 +66,53 @@ func (p *path) begin(t int64) {
 
 // add hands over one stay in flight.
 func (p *path) add(from, to int64) {
+	if from == to {
+		p.instants = append(p.instants, from)
+		return
+	}
 	p.arrivals = append(p.arrivals, from)
 	p.departures = append(p.departures, to)
 }
 
-// waiting is the number of arrivals and departures not yet swept.
-func (p *path) waiting() int { return len(p.arrivals) + len(p.departures) }
+// waiting is the number of events not yet swept.
+func (p *path) waiting() int { return len(p.arrivals) + len(p.departures) + len(p.instants) }
 
 // sweep moves the line to h: no arrival or departure before h can still come.
 func (p *path) sweep(h int64) {
-	var a, d []int64
+	var a, d, z []int64
 	a, p.arrivals = split(p.arrivals, h)
 	d, p.departures = split(p.departures, h)
+	z, p.instants = split(p.instants, h)
 	slices.Sort(a)
 	slices.Sort(d)
-	i, j := 0, 0
-	for i < len(a) || j < len(d) {
-		if j < len(d) && (i == len(a) || d[j] < a[i] || d[j] == a[i] && p.n > 0) {
+	slices.Sort(z)
+	i, j, k := 0, 0, 0
+	for i < len(a) || j < len(d) || k < len(z) {
+		next := int64(math.MaxInt64)
+		if i < len(a) {
+			next = a[i]
+		}
+		if k < len(z) {
+			next = min(next, z[k])
+		}
+		switch {
+		case j < len(d) && d[j] <= next:
+			p.advance(d[j], false)
 			p.depart(d[j])
 			j++
-		} else {
-			p.arrive(a[i])
+		case k < len(z) && z[k] == next:
+			p.arrive(z[k])
+			p.depart(z[k])
+			k++
+		default:
+			p.arrive(next)
 			i++
 		}
 	}
 	// Keep the memory of the swept part for what comes next.
 	p.arrivals = append(a[:0], p.arrivals...)
 	p.departures = append(d[:0], p.departures...)
+	p.instants = append(z[:0], p.instants...)
 }
 
 // split divides v into the times before h and the others.
@@ -111,12 +131,12 @@ func split(v []int64, h int64) (before, rest []int64) {
 func (p *path) finish() {
 	p.sweep(math.MaxInt64)
 	if n := len(p.edges); n > 0 {
-		p.advance(p.edges[n-1].at + 1)
+		p.advance(p.edges[n-1].at, true)
 	}
 }
 
 func (p *path) arrive(t int64) {
-	p.advance(t)
+	p.advance(t, true)
 	p.n++
 	if p.span != nil {
 		p.span.Arrivals++
@@ -124,7 +144,6 @@ func (p *path) arrive(t int64) {
 }
 
 func (p *path) depart(t int64) {
-	p.advance(t)
 	if p.span != nil {
 		p.span.Departures++
 		p.span.Occupancy.Add(stability.LevelOf(int(p.n)), 0, 1)
@@ -143,9 +162,9 @@ func (p *path) depart(t int64) {
 	}
 }
 
-// advance integrates up to t.
-func (p *path) advance(t int64) {
-	for p.next < len(p.edges) && p.edges[p.next].at <= t {
+// advance integrates up to t, and passes the edges at t when they are included.
+func (p *path) advance(t int64, included bool) {
+	for p.next < len(p.edges) && (p.edges[p.next].at < t || included && p.edges[p.next].at == t) {
 		e := &p.edges[p.next]
 		p.accumulate(e.at)
 		e.apply(p)

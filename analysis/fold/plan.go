@@ -191,7 +191,7 @@ func (f *folder) prepare(s *Step) {
 	if r := f.meter.reading(inFlightTimeName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
 		if a, b, ok := r.watched(s.From, s.To); ok {
 			s.Counted = &Little{From: a, To: b}
-			s.Counter = r.at(b) - r.at(a)
+			s.Counter, s.Counters = r.at(b)-r.at(a), r.overlapping(a, b)
 		}
 	}
 	if f.opt.Scenario == "" && f.opt.Source == "" {
@@ -226,6 +226,16 @@ func (b bounds) at(t int64) int {
 		return i
 	}
 	return -1
+}
+
+// ended returns the index of the step in which a stay [due, done] ended, or -1.
+// Ends are counted in (From, To]: the end of a step belongs to it. A request
+// that took no time ends in the step in which it was due.
+func (b bounds) ended(due, done int64) int {
+	if done > due {
+		done--
+	}
+	return b.at(done)
 }
 
 // from returns the number of steps that begin at or before t.

@@ -148,9 +148,10 @@ type Step struct {
 	Minima     []Minimum // falls of the number in flight after To
 	Unsent     [2]Sum    // integral of due and not yet sent, over the halves of the window
 
-	Exact   Little  // by intended time, over [From, To)
-	Counted *Little // by sent time, between two exports of the counted integral
-	Counter float64 // seconds that the counter grew by between those exports
+	Exact    Little  // by intended time, over [From, To)
+	Counted  *Little // by sent time, between two exports of the counted integral
+	Counter  float64 // seconds that the counter grew by between those exports
+	Counters int     // counters that were added up for it
 
 	SourceSteps map[string]*SourceStep
 }

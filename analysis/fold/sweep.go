@@ -161,7 +161,7 @@ func (w *sweeper) request(q *request) {
 		if i := b.at(q.due); i >= 0 {
 			b.steps[i].cohort(q, good)
 		}
-		if i := b.at(q.done); i >= 0 {
+		if i := b.ended(q.due, q.done); i >= 0 {
 			b.steps[i].flow(q, good)
 		}
 		w.edges(b, q)
@@ -176,10 +176,10 @@ func (w *sweeper) edges(b bounds, q *request) {
 	lo := max(0, b.from(q.due)-1)
 	for i := lo; i < len(b.steps) && b.steps[i].From <= q.done; i++ {
 		s := b.steps[i]
-		if q.due < s.From && q.done >= s.From {
+		if q.due < s.From && q.done > s.From {
 			s.CarriedIn++
 		}
-		if q.due < s.To && q.done >= s.To {
+		if q.due < s.To && q.done > s.To {
 			s.OpenAtEnd++
 		}
 		s.Exact.record(q.due, q.done)
@@ -252,7 +252,7 @@ func (s *Step) flow(q *request, good bool) {
 	if good {
 		s.EndedGood++
 	}
-	if q.done < s.From+s.Warmup {
+	if q.done <= s.From+s.Warmup && q.due < s.From+s.Warmup {
 		return
 	}
 	s.WarmEnded++

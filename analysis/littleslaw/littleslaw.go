@@ -71,6 +71,7 @@ type Count struct {
 	Source  Source
 	Mean    float64
 	Samples int     // of a gauge or of counters: points in the window
+	Sources int     // of an integral: counters added up that are exported at different times
 	Spread  float64 // of a gauge: standard deviation of its points
 }
 
@@ -107,6 +108,8 @@ type Result struct {
 const (
 	ExactTolerance    = 0.001 // of the identity on our own rows
 	IntegralTolerance = 0.002 // of an integrating counter
+	severalTolerance  = 0.01  // of several integrating counters, read by interpolation
+	stampNS           = 100e3 // between the stamps of a record and of a counter, both ends
 	plainLeast        = 0.002
 	plainTimes        = 3.0 // ·W/T
 )
@@ -149,8 +152,10 @@ func Check(s Sums, c Count, load Load) Result {
 
 // tolerance is what an honest count may differ by, as a share of the larger.
 //
-// An integrating counter is read at two exports; each may be out by the
-// resolution of one request over the width of the reading. Counters of starts
+// An integrating counter is exact at its exports, but counter and records are
+// stamped a few instructions apart at each end of a request: stampNS of every
+// wait. Counters of several sources are exported at different times and are read
+// by interpolation, which is good to about one part in a hundred. Counters of starts
 // and ends give in flight at the exports only, and a gauge too: between n points
 // the mean is known to about spread·2/√n if they were independent; they are not,
 // and stability.md measured 5 to 40 % on small queues.
@@ -161,7 +166,14 @@ func tolerance(s Sums, c Count, corrected float64) float64 {
 	}
 	switch c.Source {
 	case Integral:
-		return IntegralTolerance
+		t := IntegralTolerance
+		if s.WaitNS > 0 {
+			t = max(t, stampNS*float64(s.Arrivals)/float64(s.WaitNS))
+		}
+		if c.Sources > 1 {
+			t = max(t, severalTolerance)
+		}
+		return t
 	case StartedEnd, Gauge:
 		n := float64(max(c.Samples, 1))
 		noise := 4 * max(c.Spread, math.Sqrt(level)) / math.Sqrt(n) / level

@@ -26,7 +26,7 @@ func (j *judge) littlesLaw(t *judged) {
 	w.LittlesLaw.ExactResidual = some(own.Exact)
 	r := own
 	if c := t.Counted; c != nil {
-		count := littleslaw.Count{Source: littleslaw.Integral, Mean: t.Counter / (float64(c.To-c.From) / 1e9)}
+		count := littleslaw.Count{Source: littleslaw.Integral, Sources: t.Counters, Mean: t.Counter / (float64(c.To-c.From) / 1e9)}
 		r = littleslaw.Check(sums(c), count, load)
 		w.LittlesLaw.Source = "loadtest.requests.in_flight_time"
 	}

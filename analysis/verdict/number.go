@@ -74,6 +74,18 @@ func rate(v float64) string {
 	}
 }
 
+// bound prints the end of an interval of rates.
+func bound(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 1000:
+		return human(int64(math.Round(v)))
+	case a >= 10:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
 // share prints a ratio for a sentence, as percent.
 func share(v float64) string {
 	p := 100 * v

@@ -106,7 +106,7 @@ func (j *judge) trouble(t *judged) string {
 		s += fmt.Sprintf(" and took %s to drain", lasting(*w.DrainS))
 	}
 	if c := j.doc.Knee.Capacity; c != nil && c.Value != nil && *c.Value < value(w.Offered) {
-		s += fmt.Sprintf(": more than the %s (%.3g to %.3g) this service carries", rate(*c.Value), value(c.Lo), value(c.Hi))
+		s += fmt.Sprintf(": more than the %s (%s to %s) this service carries", rate(*c.Value), bound(value(c.Lo)), bound(value(c.Hi)))
 	} else if u := w.Stability.Utilisation; u != nil && u.Value != nil {
 		s += fmt.Sprintf(": %.3g times what this service carries", *u.Value)
 	}
