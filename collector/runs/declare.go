@@ -13,9 +13,9 @@ import (
 
 // Bounds of a declaration.
 const (
-	maxSteps      = 1000
-	maxObjectives = 200
-	maxTargets    = 100
+	maxSteps      = 10_000
+	maxObjectives = 1000
+	maxTargets    = 256
 	maxSchedule   = 10 * 366 * 24 * 3600 // seconds
 )
 
@@ -180,7 +180,7 @@ func CheckDeclaration(d *wire.Declaration) []string {
 	}
 	if d.Arrival != nil {
 		p.oneOf("arrival model", d.Arrival.Model, "open", "closed")
-		p.oneOf("arrival process", d.Arrival.Process, "constant", "jittered", "poisson", "bursty")
+		p.oneOf("arrival process", d.Arrival.Process, processes()...)
 	}
 	p.oneOf("population", d.Population, "fixed")
 	if d.Start != nil && (d.Start.Year() < 1970 || d.Start.Year() > 2150) {
@@ -201,6 +201,8 @@ func CheckDeclaration(d *wire.Declaration) []string {
 	return p
 }
 
+func processes() []string { return []string{"constant", "jittered", "poisson", "bursty"} }
+
 func (p *problems) steps(steps []wire.DeclareStep) {
 	if len(steps) > maxSteps {
 		p.add("%d steps are more than %d", len(steps), maxSteps)
@@ -210,6 +212,7 @@ func (p *problems) steps(steps []wire.DeclareStep) {
 	for i, s := range steps {
 		at := fmt.Sprintf("step %d: ", i)
 		p.text(at+"name", s.Name)
+		p.oneOf(at+"process", s.Process, processes()...)
 		p.atLeastZero(at+"rate_per_s", s.RatePerS)
 		if s.ToRate != nil {
 			p.atLeastZero(at+"to_rate_per_s", *s.ToRate)

@@ -12,8 +12,8 @@ import (
 
 // Bounds of strings from outside, in bytes.
 const (
-	maxIDBytes   = 200
-	maxNameBytes = 200
+	maxIDBytes   = 256
+	maxNameBytes = 256
 	maxSlugBytes = 40
 )
 

@@ -132,9 +132,10 @@ func (r *run) finished(now int64) bool {
 }
 
 // revision grows with every entry, every other change and with finishing. Twice
-// the count leaves room for the state, which no one writes down.
+// the count leaves room for the state, which no one writes down. The longest
+// response time counts because it may turn the state back.
 func (r *run) revision(now int64) uint64 {
-	revision := 2 * (uint64(r.rowed) + uint64(r.pointed) + r.about.Base)
+	revision := 2 * (uint64(r.rowed) + uint64(r.pointed) + r.about.Base + uint64(r.about.Longest/int64(time.Minute)))
 	if r.finished(now) {
 		revision++
 	}

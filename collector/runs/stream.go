@@ -176,7 +176,7 @@ func (s *stream) sourceRuns() []*run {
 		}
 		for _, rows := range s.rowed[first:next] {
 			r := &run{s: s, stretch: rows, piece: piece.span}
-			if piece.span.To <= rows.span.To+gap { // the newest points are this run's
+			if reach := around(rows.span); piece.span.From >= reach.From && piece.span.To <= reach.To { // all points are this run's
 				r.arrived = max(r.arrived, piece.arrived)
 			}
 			runs = append(runs, r)
