@@ -17,7 +17,9 @@ var (
 	ErrConflict  = errors.New("declared otherwise already")
 	ErrBadCursor = errors.New("cursor is not one of ours")
 	ErrFull      = errors.New("no room to keep it")
+	ErrTooMany   = errors.New("too many are kept already")
 	ErrInvalid   = errors.New("not acceptable")
+	ErrRemoved   = errors.New("rows were removed meanwhile")
 )
 
 // Runs is the catalogue of runs that the API reads and changes. Its methods
@@ -25,15 +27,14 @@ var (
 type Runs interface {
 	// List returns runs, newest first.
 	List(ctx context.Context, q ListQuery) (Page, error)
-	// Resolve turns an id, "latest" or "latest:NAME" into an id.
-	Resolve(ctx context.Context, ref string) (id string, err error)
-	// Get describes one run.
-	Get(ctx context.Context, id string) (Run, error)
+	// Get describes one run, by its id, "latest" or "latest:NAME".
+	Get(ctx context.Context, ref string) (Run, error)
 	// Open takes a snapshot of what is kept of a run.
 	Open(ctx context.Context, id string) (fold.Evidence, error)
-	// Declare keeps a declaration. It reports false when the same declaration
-	// was kept before.
-	Declare(ctx context.Context, d wire.Declaration) (created bool, err error)
+	// Declare keeps a declaration and names the run when the declaration does
+	// not. It reports false when the same declaration was kept before. A
+	// declaration that makes no sense is ErrInvalid, with every reason.
+	Declare(ctx context.Context, d wire.Declaration) (run Run, created bool, err error)
 	// Finish says that no more data are expected. Finishing twice is no error.
 	Finish(ctx context.Context, id string) error
 	// Mark adds an event to a run.
@@ -44,8 +45,11 @@ type Runs interface {
 	// that are not read in time are merged into one. It is closed when ctx ends
 	// or the run is deleted.
 	Watch(ctx context.Context, id string) (<-chan struct{}, error)
-	// SaveSummary keeps what a verdict says, for lists.
-	SaveSummary(ctx context.Context, id string, s Summary) error
+	// SaveVerdict keeps the verdict on a finished run: for lists, and for the
+	// time when its rows are gone.
+	SaveVerdict(ctx context.Context, id string, v *wire.Verdict) error
+	// KeptVerdict returns the verdict that was kept last.
+	KeptVerdict(ctx context.Context, id string) (*wire.Verdict, error)
 }
 
 // ListQuery asks for a page of runs.
@@ -67,14 +71,14 @@ type Run struct {
 	Finished            bool
 	StartedAt, EndedAt  *time.Time
 	Revision            uint64
+	Gone                bool     // retention has removed the rows
 	Summary             *Summary // of the last verdict that was kept; may be of an older revision
 }
 
 // Summary is what a list shows of a verdict.
 type Summary struct {
-	Revision uint64 `json:"revision"`
-	Outcome  string `json:"outcome"`
-	Headline string `json:"headline"`
+	Revision          uint64
+	Outcome, Headline string
 }
 
 // Analysis computes answers from the evidence of a run. Its methods are pure

@@ -58,6 +58,10 @@ func asProblem(err error) *problem {
 		return badParameter("cursor", err.Error(), "pass next_cursor of the page before, unchanged")
 	case errors.Is(err, ErrInvalid):
 		return badBody(err.Error())
+	case errors.Is(err, ErrTooMany):
+		return &problem{status: http.StatusTooManyRequests, code: "too_many", text: err.Error(), hint: "delete what is no longer needed, or raise the bound"}
+	case errors.Is(err, ErrRemoved):
+		return &problem{status: http.StatusServiceUnavailable, code: "rows_removed", text: err.Error(), hint: "ask again", retryAfter: 1}
 	case errors.Is(err, ErrFull):
 		return &problem{status: http.StatusServiceUnavailable, code: "full", text: err.Error(), hint: "free room on the disk of the data directory", retryAfter: 30}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

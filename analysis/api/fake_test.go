@@ -99,29 +99,19 @@ func (f *fakeRuns) newestFirst() []*api.Run {
 	return all
 }
 
-func (f *fakeRuns) Resolve(_ context.Context, ref string) (string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	name, latest := strings.CutPrefix(ref, "latest:")
-	for _, r := range f.newestFirst() {
-		if r.ID == ref || ref == "latest" || latest && r.Name == name {
-			return r.ID, nil
-		}
-	}
-	return "", fmt.Errorf("%w: %q", api.ErrNotFound, ref)
-}
-
-func (f *fakeRuns) Get(_ context.Context, id string) (api.Run, error) {
+func (f *fakeRuns) Get(_ context.Context, ref string) (api.Run, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err != nil {
 		return api.Run{}, f.err
 	}
-	r, ok := f.runs[id]
-	if !ok {
-		return api.Run{}, fmt.Errorf("%w: %q", api.ErrNotFound, id)
+	name, latest := strings.CutPrefix(ref, "latest:")
+	for _, r := range f.newestFirst() {
+		if r.ID == ref || ref == "latest" || latest && r.Name == name {
+			return *r, nil
+		}
 	}
-	return *r, nil
+	return api.Run{}, fmt.Errorf("%w: %q", api.ErrNotFound, ref)
 }
 
 func (f *fakeRuns) Open(ctx context.Context, id string) (fold.Evidence, error) {
@@ -129,25 +119,31 @@ func (f *fakeRuns) Open(ctx context.Context, id string) (fold.Evidence, error) {
 	return fakeEvidence{r}, err
 }
 
-func (f *fakeRuns) Declare(_ context.Context, d wire.Declaration) (bool, error) {
+func (f *fakeRuns) Declare(_ context.Context, d wire.Declaration) (api.Run, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err != nil {
-		return false, f.err
+		return api.Run{}, false, f.err
+	}
+	if strings.HasPrefix(d.ID, "latest") {
+		return api.Run{}, false, fmt.Errorf("%w: id: %q is how the newest run is asked for", api.ErrInvalid, d.ID)
+	}
+	if d.ID == "" {
+		d.ID = d.Name + "-1"
 	}
 	text := fmt.Sprint(d.Name, d.Steps)
 	old, ok := f.declared[d.ID]
 	switch {
 	case ok && old == text:
-		return false, nil
+		return *f.runs[d.ID], false, nil
 	case ok:
-		return false, fmt.Errorf("run %q: %w", d.ID, api.ErrConflict)
+		return api.Run{}, false, fmt.Errorf("run %q: %w", d.ID, api.ErrConflict)
 	}
 	f.declared[d.ID] = text
 	if f.runs[d.ID] == nil {
 		f.runs[d.ID] = &api.Run{ID: d.ID, Name: d.Name, Revision: 1}
 	}
-	return true, nil
+	return *f.runs[d.ID], true, nil
 }
 
 func (f *fakeRuns) Finish(_ context.Context, id string) error {
@@ -177,12 +173,23 @@ func (f *fakeRuns) Watch(_ context.Context, id string) (<-chan struct{}, error) 
 	return c, nil
 }
 
-func (f *fakeRuns) SaveSummary(_ context.Context, id string, s api.Summary) error {
+func (f *fakeRuns) SaveVerdict(_ context.Context, id string, v *wire.Verdict) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.runs[id].Summary = &s
+	f.runs[id].Summary = &api.Summary{Revision: v.Revision, Outcome: v.Outcome, Headline: v.Headline}
 	f.saved++
 	return nil
+}
+
+func (f *fakeRuns) KeptVerdict(_ context.Context, id string) (*wire.Verdict, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.runs[id].Summary == nil {
+		return nil, api.ErrNotFound
+	}
+	v := exampleVerdict()
+	v.Headline = "As it was kept."
+	return v, nil
 }
 
 // fakeEvidence describes a run and holds no rows.

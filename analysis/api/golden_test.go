@@ -81,6 +81,7 @@ func TestSchemaRefuses(t *testing.T) {
 	doc := loadDocument(t)
 	for _, c := range []struct{ schema, body, want string }{
 		{"Mark", `{"at":"2026-11-30T10:00:00Z"}`, "name: is missing"},
+		{"Deleted", `{}`, "id: is missing"},
 		{"Mark", `{"at":"yesterday","name":"x"}`, "at: is not a date-time"},
 		{"Mark", `{"at":"2026-11-30T10:00:00Z","name":"x","extra":1}`, "extra: is not in the schema"},
 		{"Event", `{"revision":1.5,"state":"live","outcome":"pass","headline":"","horizon":{"at":null,"assumed":false,"held_by":null}}`, "revision: is not of type"},

@@ -275,7 +275,11 @@ func TestDocumentMatchesTypes(t *testing.T) {
 			want = append(want, name.(string))
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(required, want); diff != "" {
+		switch typ.Name() { // what a request may leave out although an answer has it
+		case "Declaration", "Mark":
+			required = slices.DeleteFunc(required, func(name string) bool { return name == "id" || name == "at" })
+		}
+		if diff := cmp.Diff(slices.Concat([]string{}, required), slices.Concat([]string{}, want)); diff != "" {
 			t.Errorf("required fields of %s (-type +document):\n%s", typ.Name(), diff)
 		}
 	}

@@ -108,9 +108,8 @@ func (s *Server) judge(ctx context.Context, run *Run, opt query.Options, sticky 
 		}
 		known := run.Summary != nil && run.Summary.Revision == v.Revision
 		if ev.Run().Finished && !known && isDefault(opt) {
-			sum := Summary{Revision: v.Revision, Outcome: v.Outcome, Headline: v.Headline}
-			if err := s.deps.Runs.SaveSummary(ctx, run.ID, sum); err != nil && !errors.Is(err, ErrNotFound) {
-				s.deps.Log.Warn("summary was not kept", "run", run.ID, "error", err)
+			if err := s.deps.Runs.SaveVerdict(ctx, run.ID, v); err != nil && !errors.Is(err, ErrNotFound) {
+				s.deps.Log.Warn("verdict was not kept", "run", run.ID, "error", err)
 			}
 		}
 		return v, nil
@@ -128,12 +127,30 @@ func (s *Server) compute(ctx context.Context, run *Run, kind string, opt query.O
 	}
 	s.stats.misses.Inc()
 	return s.answers.get(ctx, k, sticky, func(ctx context.Context) (any, error) {
+		if run.Gone {
+			return s.frozen(ctx, run, kind, opt)
+		}
 		ev, err := s.deps.Runs.Open(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}
 		return fn(ctx, ev)
 	})
+}
+
+// frozen answers for a run whose rows retention has removed: with the verdict
+// that was kept, and with nothing that would need rows.
+func (s *Server) frozen(ctx context.Context, run *Run, kind string, opt query.Options) (any, error) {
+	if kind == "verdict" && isDefault(opt) {
+		v, err := s.deps.Runs.KeptVerdict(ctx, run.ID)
+		if err == nil || !errors.Is(err, ErrNotFound) {
+			return v, err
+		}
+	}
+	return nil, &problem{
+		status: http.StatusGone, code: "rows_gone", text: "the rows of this run have been removed by retention",
+		hint: "the verdict as it was declared may still be kept; nothing else can be computed",
+	}
 }
 
 // key names a question to a revision of a run.

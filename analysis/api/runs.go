@@ -83,11 +83,7 @@ func itemOf(run *Run) wire.RunItem {
 
 // find reads the {id} of a path.
 func (s *Server) find(r *http.Request) (Run, error) {
-	id, err := s.deps.Runs.Resolve(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return Run{}, err
-	}
-	return s.deps.Runs.Get(r.Context(), id)
+	return s.deps.Runs.Get(r.Context(), r.PathValue("id"))
 }
 
 // run answers GET /api/v1/runs/{id}.
@@ -115,14 +111,7 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) error {
 	if err := readBody(r, &d); err != nil {
 		return err
 	}
-	if err := CheckDeclaration(&d); err != nil {
-		return badBody(err.Error())
-	}
-	created, err := s.deps.Runs.Declare(r.Context(), d)
-	if err != nil {
-		return err
-	}
-	run, err := s.deps.Runs.Get(r.Context(), d.ID)
+	run, created, err := s.deps.Runs.Declare(r.Context(), d)
 	if err != nil {
 		return err
 	}
@@ -130,7 +119,7 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) error {
 	if created {
 		status = http.StatusCreated
 	}
-	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(d.ID))
+	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(run.ID))
 	none := 0
 	writeJSON(w, status, s.item(r.Context(), &run, &none))
 	return nil
@@ -172,8 +161,12 @@ func (s *Server) mark(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	switch {
-	case m.At.IsZero() || m.At.Year() < 1970 || m.At.Year() > 2261:
+	case m.At.IsZero():
+		m.At = s.deps.Now()
+	case m.At.Year() < 1970 || m.At.Year() > 2261:
 		return badBody("at: a time is needed, such as 2026-11-30T10:00:00Z")
+	}
+	switch {
 	case m.Name == "" || len(m.Name) > maxTextLength:
 		return badBody(fmt.Sprintf("name: 1 to %d bytes are needed", maxTextLength))
 	}

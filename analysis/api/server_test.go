@@ -55,11 +55,7 @@ func TestRefusals(t *testing.T) {
 		check("GET", "/api/v1/runs?"+q, "", 400, "bad_parameter")
 	}
 	for _, body := range []string{
-		"", "{", "[]", `{"id":"a"} {}`, `{"id":"a","dedline_s":2}`, `{"id":""}`, `{"id":"latest"}`, `{"id":"latest:x"}`, `{"id":"a\u0000b"}`,
-		`{"id":"a","deadline_s":-1}`, `{"id":"a","arrival":{"model":"ajar"}}`, `{"id":"a","population":"floating"}`,
-		`{"id":"a","steps":[{"rate_per_s":1,"duration_s":10,"warmup_s":10}]}`, `{"id":"a","objectives":[{}]}`,
-		`{"id":"a","objectives":[{"quantile":0.99}]}`, `{"id":"a","objectives":[{"quantile":1,"max_s":1}]}`,
-		`{"id":"a","steps":[{"name":"x","rate_per_s":1,"duration_s":1}],"objectives":[{"step":"y","error_ratio_max":0}]}`,
+		"", "{", "[]", "null x", `{"id":"a"} {}`, `{"id":"a","dedline_s":2}`, `{"id":7}`, `{"id":"latest"}`, `{"start":"soon"}`,
 	} {
 		check("POST", "/api/v1/runs", body, 400, "bad_body")
 	}
@@ -67,7 +63,7 @@ func TestRefusals(t *testing.T) {
 	check("POST", "/api/v1/runs/latest/finish", `{"now":true}`, 400, "bad_body")
 	check("POST", "/api/v1/runs/latest/finish", strings.Repeat(" ", 8192), 413, "body_too_large")
 	check("POST", "/api/v1/runs/latest/marks", `{"at":"2026-11-30T10:00:00Z"}`, 400, "bad_body")
-	check("POST", "/api/v1/runs/latest/marks", `{"name":"deploy"}`, 400, "bad_body")
+	check("POST", "/api/v1/runs/latest/marks", `{"at":"0009-11-30T10:00:00Z","name":"deploy"}`, 400, "bad_body")
 }
 
 func TestDeclare(t *testing.T) {
@@ -82,6 +78,7 @@ func TestDeclare(t *testing.T) {
 	check(declaration, 201)
 	check(declaration, 200)
 	check(`{"id":"orders-43","name":"otherwise"}`, 409)
+	check(`{"name":"unnamed"}`, 201)
 	f.runs.err = api.ErrFull
 	if got, header, _ := f.do(t, "POST", "/api/v1/runs", declaration); got != 503 || header.Get("Retry-After") == "" {
 		t.Errorf("declare on a full disk = %d, Retry-After %q", got, header.Get("Retry-After"))
@@ -273,6 +270,26 @@ func TestRemembered(t *testing.T) {
 	f.runs.add(api.Run{ID: "orders-42", Finished: true, Revision: 119})
 	f.do(t, "GET", "/api/v1/runs/latest/verdict", "")
 	judged(4)
+}
+
+// The verdict outlives the rows; what needs rows does not.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.runs.add(api.Run{ID: "old", Finished: true, Gone: true, Revision: 9, Summary: &api.Summary{Revision: 9}})
+	f.runs.add(api.Run{ID: "older", Finished: true, Gone: true, Revision: 9})
+	if status, _, body := f.do(t, "GET", "/api/v1/runs/old/verdict", ""); status != 200 || !strings.Contains(body, "As it was kept.") {
+		t.Errorf("kept verdict = %d %s", status, body)
+	}
+	for _, path := range []string{"old/verdict?deadline_s=1", "old/spectrum", "older/verdict"} {
+		if status, _, body := f.do(t, "GET", "/api/v1/runs/"+path, ""); status != 410 || !strings.Contains(body, "rows_gone") {
+			t.Errorf("%s = %d %s", path, status, body)
+		}
+	}
+	f.runs.err = api.ErrTooMany
+	if status, _, _ := f.do(t, "POST", "/api/v1/runs", declaration); status != 429 {
+		t.Errorf("declare past the bound = %d", status)
+	}
 }
 
 // A list judges few runs and shows no outcome for the others.
