@@ -31,12 +31,15 @@ const Draining = "draining"
 
 // watch reports until the run is over, and once more then.
 func (r *rig) watch(start time.Time, over <-chan struct{}) {
-	ticker := time.NewTicker(r.cfg.ProgressEvery)
-	defer ticker.Stop()
+	next := start.Add(r.cfg.ProgressEvery) // in step with the schedule, not with this goroutine
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
 	last, at := generator.Counts{}, start
 	for done := false; !done; {
 		select {
-		case <-ticker.C:
+		case <-timer.C:
+			next = next.Add(r.cfg.ProgressEvery)
+			timer.Reset(time.Until(next))
 		case <-over:
 			done = true
 		}

@@ -52,12 +52,12 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	defer cancel()
 	r, err := open(ctx, cfg)
 	if err != nil {
-		_ = r.close(abandonTimeout) // nothing was measured, and the first error says why
+		_ = r.close(ctx, abandonTimeout) // nothing was measured, and the first error says why
 		return Result{}, err
 	}
 	result, err := r.run(ctx)
 	result.Service = r.orders.Stats()
-	err = errors.Join(err, r.close(flushTimeout))
+	err = errors.Join(err, r.close(ctx, flushTimeout))
 	result.Telemetry = r.client.Stats()
 	if lost := result.Generator.Total.Attempts - result.Telemetry.Spans; lost > 0 {
 		err = errors.Join(err, fmt.Errorf("deliver spans: %d of %d were lost", lost, result.Generator.Total.Attempts))
@@ -85,11 +85,11 @@ func open(ctx context.Context, cfg Config) (*rig, error) {
 	}); err != nil {
 		return r, err
 	}
-	if r.orders, err = service.Start(cfg.Service, r.server.Meter(scope), cfg.Logger); err != nil {
+	if r.orders, err = service.Start(ctx, cfg.Service, r.server.Meter(scope), cfg.Logger); err != nil {
 		return r, err
 	}
 	if cfg.ClosedWorkers > 0 {
-		if r.twin, err = service.Start(cfg.Service, noop.Meter{}, cfg.Logger); err != nil {
+		if r.twin, err = service.Start(ctx, cfg.Service, noop.Meter{}, cfg.Logger); err != nil {
 			return r, err
 		}
 	}
@@ -142,8 +142,8 @@ func (r *rig) run(ctx context.Context) (Result, error) {
 
 // close delivers the telemetry, while the service still shows its backlog, and
 // stops all parts. It has its own time, so that a cancelled run is flushed too.
-func (r *rig) close(timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+func (r *rig) close(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	var errs []error
 	for _, p := range []*telemetry.Pipeline{r.client, r.server} {

@@ -321,12 +321,12 @@ func TestPreparedAndDeclaration(t *testing.T) {
 		if cfg.RunID != want || d.ID != want || d.Name != "orders" || *d.DeadlineS != 2 || *d.TimeoutS < 3 || len(d.Objectives) != 0 {
 			t.Errorf("declaration = %+v", d)
 		}
-		got := ""
+		var got []string
 		for _, s := range d.Steps {
-			got += fmt.Sprintf(" %gx%g", s.RatePerS, s.DurationS)
+			got = append(got, fmt.Sprintf("%gx%g", s.RatePerS, s.DurationS))
 		}
-		if got != " 40x4 60x4 80x4 90x4 130x5 60x9" {
-			t.Errorf("steps =%s", got)
+		if strings.Join(got, " ") != "40x4 60x4 80x4 90x4 130x5 60x9" {
+			t.Errorf("steps = %v", got)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Config struct {
 // Broken returns the common service: unbounded queue, nothing is ever dropped.
 // It carries 100 orders a second.
 func Broken() Config {
-	return Config{Slots: 4, ServiceTime: 40 * time.Millisecond, Jitter: 0.1, Seed: 1}
+	return Config{Slots: 4, ServiceTime: 40 * time.Millisecond, Jitter: 0.3, Seed: 1}
 }
 
 // Fixed returns the same service with a bounded queue, load shedding and

@@ -26,7 +26,7 @@ type metrics struct {
 	always   attribute.Set
 }
 
-func newMetrics(meter metric.Meter, p *pool, slots int) (*metrics, error) {
+func newMetrics(ctx context.Context, meter metric.Meter, p *pool, slots int) (*metrics, error) {
 	active, err1 := meter.Int64UpDownCounter("http.server.active_requests", metric.WithUnit("{request}"),
 		metric.WithDescription("Number of active HTTP server requests."))
 	duration, err2 := meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
@@ -52,7 +52,7 @@ func newMetrics(meter metric.Meter, p *pool, slots int) (*metrics, error) {
 		return nil, fmt.Errorf("register callback: %w", err)
 	}
 	always := attribute.NewSet(attribute.String("http.request.method", http.MethodPost), attribute.String("url.scheme", "http"))
-	active.Add(context.Background(), 0, metric.WithAttributeSet(always)) // report zero from the start
+	active.Add(ctx, 0, metric.WithAttributeSet(always)) // report zero from the start
 	return &metrics{active: active, duration: duration, always: always}, nil
 }
 

@@ -54,14 +54,15 @@ type Stats struct {
 }
 
 // Start listens on a free loopback port and serves. The meter takes the
-// service's own metrics; pass a no-op meter to have none.
-func Start(cfg Config, meter metric.Meter, log *slog.Logger) (*Service, error) {
+// service's own metrics; pass a no-op meter to have none. The context is for
+// starting only: the service runs until Close.
+func Start(ctx context.Context, cfg Config, meter metric.Meter, log *slog.Logger) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("configure service: %w", err)
 	}
 	s := &Service{cfg: cfg, pool: newPool(cfg)}
 	var err error
-	if s.metrics, err = newMetrics(meter, s.pool, cfg.Slots); err != nil {
+	if s.metrics, err = newMetrics(ctx, meter, s.pool, cfg.Slots); err != nil {
 		s.pool.close()
 		return nil, err
 	}

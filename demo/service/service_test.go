@@ -20,7 +20,7 @@ import (
 
 func start(t *testing.T, cfg service.Config) *service.Service {
 	t.Helper()
-	s, err := service.Start(cfg, noop.Meter{}, slog.New(slog.DiscardHandler))
+	s, err := service.Start(t.Context(), cfg, noop.Meter{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("error %v does not name %q", err, want)
 		}
 	}
-	if _, err := service.Start(service.Config{}, noop.Meter{}, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := service.Start(t.Context(), service.Config{}, noop.Meter{}, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("an invalid configuration was started")
 	}
 }
@@ -207,7 +207,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("orders")
-	s, err := service.Start(service.Config{Slots: 1, ServiceTime: time.Hour}, meter, slog.New(slog.DiscardHandler))
+	s, err := service.Start(t.Context(), service.Config{Slots: 1, ServiceTime: time.Hour}, meter, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
