@@ -1,0 +1,210 @@
+package otlp
+
+import (
+	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/convention"
+)
+
+// Limits of one request.
+const (
+	maxSpans  = 1 << 18
+	maxRuns   = 256
+	maxGroups = 4096
+)
+
+// routed is a batch under construction.
+type routed struct {
+	batch   *sample.Batch
+	groups  map[sample.Group]uint16
+	series  map[sample.Series]uint32
+	nesting bool // some row needs to be told apart from the spans in it
+}
+
+// router sends rows and points to the batch of their run, and keeps the batches
+// for the next request.
+type router struct {
+	runs map[string]int // by run id, or by source after a byte that no run id has
+	used int
+	all  []*routed
+	out  []*sample.Batch
+}
+
+func newRouter() *router { return &router{runs: map[string]int{}} }
+
+func (r *router) reset() {
+	for _, b := range r.all[:r.used] {
+		b.batch.Reset()
+		if len(b.groups) > 0 {
+			clear(b.groups)
+		}
+		if len(b.series) > 0 {
+			clear(b.series)
+		}
+		b.nesting = false
+	}
+	if len(r.runs) > 0 {
+		clear(r.runs)
+	}
+	r.used = 0
+}
+
+// to returns the index of the batch of a run, or of a source when run is empty.
+// It returns false when the request names too many runs.
+func (r *router) to(run, name, source string) (int, bool) {
+	key := run
+	if run == "" {
+		key = "\x01" + source
+	}
+	i, ok := r.runs[key]
+	if !ok {
+		if r.used == maxRuns {
+			return 0, false
+		}
+		i = r.used
+		if r.used++; r.used > len(r.all) {
+			r.all = append(r.all, &routed{batch: &sample.Batch{}, groups: map[sample.Group]uint16{}, series: map[sample.Series]uint32{}})
+		}
+		r.all[i].batch.RunID = run
+		r.runs[key] = i
+	}
+	if b := r.all[i].batch; b.RunName == "" {
+		b.RunName = name
+	}
+	return i, true
+}
+
+// batches returns the batches that hold anything.
+func (r *router) batches() []*sample.Batch {
+	r.out = r.out[:0]
+	for _, b := range r.all[:r.used] {
+		if !b.batch.Empty() {
+			r.out = append(r.out, b.batch)
+		}
+	}
+	return r.out
+}
+
+// group returns the index of a group, or false when there are too many.
+func (b *routed) group(g *sample.Group) (uint16, bool) {
+	i, ok := b.groups[*g]
+	if !ok {
+		if len(b.batch.Groups) == maxGroups {
+			return 0, false
+		}
+		i = uint16(len(b.batch.Groups))
+		b.batch.Groups = append(b.batch.Groups, *g)
+		b.groups[*g] = i
+	}
+	return i, true
+}
+
+// stream is what the spans of one resource and scope have in common.
+type stream struct {
+	source, service, generator, scope string
+	known                             bool // the generator is a known one
+	nests                             bool
+	cache                             [8]place
+	filled, next                      int
+}
+
+// place is where spans with certain attributes go.
+type place struct {
+	mask                                         uint64 // which of them the span carried
+	run, name, scenario, step, generator, method string
+	deadline, interval                           int64
+	rate                                         float64
+	model                                        sample.Model
+	batch                                        int
+	group                                        uint16
+}
+
+// holds reports whether a span with these attributes goes to this place.
+func (p *place) holds(a *attributes, run []byte) bool {
+	if a.has&(groupBits|runBits) != p.mask || string(run) != p.run {
+		return false
+	}
+	if p.mask&bit(convention.Scenario) != 0 && string(a.scenario) != p.scenario {
+		return false
+	}
+	if p.mask&^(bit(convention.Scenario)|bit(convention.RunID)|aliasBit) == 0 {
+		return true
+	}
+	has := func(r convention.Attribute) bool { return p.mask&bit(r) != 0 }
+	return (!has(convention.RunName) || string(a.runName) == p.name) &&
+		(!has(convention.Step) || string(a.step) == p.step) &&
+		(!has(convention.Generator) || string(a.generator) == p.generator) &&
+		(!has(convention.ArrivalProcess) || string(a.process) == p.method) &&
+		(!has(convention.Deadline) || a.deadline == p.deadline) &&
+		(!has(convention.ExpectedInterval) || a.interval == p.interval) &&
+		(!has(convention.ArrivalRate) || a.rate == p.rate) &&
+		(!has(convention.ArrivalModel) || a.model == p.model)
+}
+
+// place finds the batch and group of a span.
+func (d *Decoder) place(s *stream, a *attributes) (*place, Reason, bool) {
+	run := runOf(a, &d.resource)
+	for i := range s.cache[:s.filled] {
+		if p := &s.cache[i]; p.holds(a, run) {
+			return p, 0, true
+		}
+	}
+	runID := d.intern.text(run)
+	name := a.runName
+	if !a.is(convention.RunName) {
+		name = nil
+		if d.resource.is(convention.RunName) {
+			name = d.resource.runName
+		}
+	}
+	batch, ok := d.router.to(runID, d.intern.text(name), s.source)
+	if !ok {
+		return nil, TooManyRuns, false
+	}
+	g := d.group(s, a)
+	index, ok := d.router.all[batch].group(&g)
+	if !ok {
+		return nil, TooManyGroups, false
+	}
+	p := &s.cache[s.next]
+	s.next = (s.next + 1) % len(s.cache)
+	s.filled = min(s.filled+1, len(s.cache))
+	// Strings that had to be made safe differ from what was sent and never hit.
+	*p = place{
+		mask: a.has & (groupBits | runBits), run: runID, name: d.intern.text(name), scenario: g.Scenario, step: g.Step,
+		generator: g.Generator, method: g.Process, deadline: g.Deadline, interval: g.ExpectedInterval, rate: g.Rate, model: g.Model,
+		batch: batch, group: index,
+	}
+	return p, 0, true
+}
+
+// group builds the group of a span: the resource's values under the span's.
+func (d *Decoder) group(s *stream, a *attributes) sample.Group {
+	g := sample.Group{Source: s.source, Generator: s.generator}
+	for _, from := range [...]*attributes{&d.resource, a} {
+		if from.is(convention.Scenario) {
+			g.Scenario = d.intern.text(from.scenario)
+		}
+		if from.is(convention.Generator) {
+			g.Generator = d.intern.text(from.generator)
+		}
+		if from.is(convention.Step) {
+			g.Step = d.intern.text(from.step)
+		}
+		if from.is(convention.ArrivalProcess) {
+			g.Process = d.intern.text(from.process)
+		}
+		if from.is(convention.ArrivalModel) {
+			g.Model = from.model
+		}
+		if from.is(convention.ArrivalRate) {
+			g.Rate = from.rate
+		}
+		if from.is(convention.Deadline) {
+			g.Deadline = from.deadline
+		}
+		if from.is(convention.ExpectedInterval) {
+			g.ExpectedInterval = from.interval
+		}
+	}
+	return g
+}
