@@ -21,6 +21,7 @@ type path struct {
 	step  *Step // step that is being integrated, or nil
 	total *Step
 	span  *stability.Span // part of its judged window, or nil
+	half  *Sum            // half of the part after its warm-up, or nil
 	falls []*fall         // steps whose end is being watched
 	cells *Series
 }
@@ -43,11 +44,15 @@ func (p *path) watch(s *Step, until int64) {
 	p.edges = append(p.edges,
 		edge{s.From, func(p *path) { p.step = s }},
 		edge{s.To, func(p *path) {
-			p.step, p.span = nil, nil
+			p.step, p.span, p.half = nil, nil, nil
 			s.AtEnd = p.n
 			s.Minima = append(s.Minima, Minimum{p.n, s.To})
 			p.falls = append(p.falls, &fall{s, p.n, until})
 		}})
+	warm := s.From + s.Warmup
+	p.edges = append(p.edges,
+		edge{warm, func(p *path) { p.half = &s.Halves[0] }},
+		edge{warm + (s.To-warm)/2, func(p *path) { p.half = &s.Halves[1] }})
 	for i := range s.Window.Spans {
 		a, b := stability.Edge(s.JudgedFrom, s.To, i), stability.Edge(s.JudgedFrom, s.To, i+1)
 		span := &s.Window.Spans[i]
@@ -189,6 +194,9 @@ func (p *path) accumulate(t int64) {
 	if p.step != nil {
 		p.step.InFlight.AddProduct(p.n, dt)
 		p.step.Exact.Integral.AddProduct(p.n, dt)
+	}
+	if p.half != nil {
+		p.half.AddProduct(p.n, dt)
 	}
 	if p.total != nil {
 		p.total.InFlight.AddProduct(p.n, dt)

@@ -20,7 +20,7 @@ func (f *folder) horizon() Horizon {
 		return Horizon{}
 	}
 	if f.run.Finished {
-		return Horizon{At: f.last + 1}
+		return Horizon{At: f.last}
 	}
 	patience, assumed := f.longest, true
 	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {

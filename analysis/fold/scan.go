@@ -60,7 +60,11 @@ type source struct {
 	rows   int64
 }
 
-type streamKey struct{ source, scenario string }
+// streamKey tells streams apart: arrivals of another rate count another schedule.
+type streamKey struct {
+	source, scenario string
+	rate             float64
+}
 
 // stream is a set of rows that count one schedule.
 type stream struct {
@@ -107,7 +111,8 @@ func cmp3(pairs ...int64) int {
 	return 0
 }
 
-// each calls fn for every row that the question lets through.
+// each calls fn for every row that the question lets through. The row is valid
+// until fn returns.
 func (f *folder) each(ctx context.Context, fn func(g *group, r *sample.Row)) error {
 	var local []*group
 	return f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
@@ -118,12 +123,13 @@ func (f *folder) each(ctx context.Context, fn func(g *group, r *sample.Row)) err
 }
 
 func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sample.Row)) {
+	var r sample.Row
 	for i := range b.Sent {
 		g := local[b.Group[i]]
 		if g.left || f.join.nested(b.Self[i]) {
 			continue
 		}
-		r := b.Row(i)
+		r = b.Row(i)
 		fn(g, &r)
 	}
 }
@@ -158,7 +164,7 @@ func (f *folder) newGroup(s *sample.Group) *group {
 		g.src = &source{name: s.Source, newest: math.MinInt64}
 		f.sources[s.Source] = g.src
 	}
-	k := streamKey{s.Source, s.Scenario}
+	k := streamKey{s.Source, s.Scenario, s.Rate}
 	if g.stream = f.streams[k]; g.stream == nil {
 		g.stream = &stream{origin: math.MaxInt64}
 		f.streams[k] = g.stream

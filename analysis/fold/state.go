@@ -142,11 +142,12 @@ type Step struct {
 
 	// In flight, by intended time.
 	AtEnd      int64
-	InFlight   Sum // integral over [From, To)
+	InFlight   Sum    // integral over [From, To)
+	Halves     [2]Sum // integral over the halves of the part after warm-up
 	JudgedFrom int64
 	Window     stability.Window
 	Minima     []Minimum // falls of the number in flight after To
-	Unsent     [2]Sum    // integral of due and not yet sent, over the halves of the window
+	Unsent     [2]Sum    // integral of due and not yet sent, over the halves of the part after warm-up
 
 	Exact    Little  // by intended time, over [From, To)
 	Counted  *Little // by sent time, between two exports of the counted integral

@@ -26,7 +26,10 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	}
 	st.Steps, st.OfferedSource = f.plan(requests)
 	st.Totals = f.totals(st.Steps, requests)
-	w := &sweeper{f: f, st: st, in: bounds{st.Steps}, all: bounds{[]*Step{st.Totals}}, path: &path{total: nil}, settled: math.MaxInt64}
+	w := &sweeper{f: f, st: st, in: bounds{st.Steps}, path: &path{}, settled: math.MaxInt64}
+	if w.whole = len(st.Steps) == 1 && st.Steps[0].From == st.Totals.From && st.Steps[0].To == st.Totals.To; !w.whole {
+		w.all = bounds{[]*Step{st.Totals}}
+	}
 	if !f.run.Finished {
 		w.settled = st.Horizon.At
 	}
@@ -55,6 +58,11 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		w.request(&joined[k])
 	}
 	w.path.finish()
+	if w.whole {
+		t := *st.Steps[0]
+		t.Index, t.Name = -1, ""
+		st.Totals = &t
+	}
 	if f.series != nil {
 		f.series.finish(f)
 		st.Series = f.series
@@ -66,9 +74,11 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 type sweeper struct {
 	f       *folder
 	st      *State
-	in, all bounds
+	in, all bounds // the steps; the whole run, unless one step is all of it
+	whole   bool
 	path    *path
 	settled int64
+	one     request // of the row at hand
 }
 
 func (w *sweeper) prepare() {
@@ -108,8 +118,8 @@ func (w *sweeper) row(g *group, r *sample.Row) {
 	if w.f.join.several(r) {
 		return
 	}
-	q := w.f.single(g, r)
-	w.request(&q)
+	w.one = w.f.single(g, r)
+	w.request(&w.one)
 }
 
 // attempt records what concerns attempts: service times, sends, sources.
@@ -187,8 +197,9 @@ func (w *sweeper) edges(b bounds, q *request) {
 			s.Counted.record(q.sent, q.done)
 			s.Counted.Integral.Add(overlap(q.sent, q.done, s.Counted.From, s.Counted.To))
 		}
-		mid := s.JudgedFrom + (s.To-s.JudgedFrom)/2
-		s.Unsent[0].Add(overlap(q.due, q.sent, s.JudgedFrom, mid))
+		warm := s.From + s.Warmup
+		mid := warm + (s.To-warm)/2
+		s.Unsent[0].Add(overlap(q.due, q.sent, warm, mid))
 		s.Unsent[1].Add(overlap(q.due, q.sent, mid, s.To))
 	}
 }

@@ -20,8 +20,10 @@ type Evidence struct {
 	SecondHalf float64
 	Mean       float64 // mean in flight
 
-	Dispersion  float64  // φ, the noise of the counted rate included
-	Capacity    Interval // C; Hi is +Inf where the window does not bound it
+	Dispersion                  float64  // φ, the noise of the counted rate included
+	Capacity                    Interval // C; Hi is +Inf where the window does not bound it
+	DispersionIn, DispersionOut float64  // I_a and I_d, variance to mean in blocks of T/20
+
 	Utilisation Interval // ρ = λ/C; Lo is 0 where the window does not bound C
 	busyS       float64  // B at the best fit
 	lost        int64    // departures from an empty system
@@ -77,6 +79,7 @@ func Evaluate(w *Window, rate Rate) Evidence {
 	e.SecondHalf = quotient(half[1].integral, half[1].s)
 	ia := max(dispersion(arrivals[:]), blockFloor)
 	id := max(dispersion(departures[:]), blockFloor)
+	e.DispersionIn, e.DispersionOut = ia, id
 	e.GrowthZ = growth(e.FirstHalf, e.SecondHalf, e.Offered, e.Ended, e.WindowS, ia, id)
 	e.likelihood(w, &whole, &late, rate, ia)
 	return e

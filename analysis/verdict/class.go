@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
@@ -33,16 +34,17 @@ func (j *judge) inFlight(t *judged) {
 	w.InFlight.AtEnd = some(float64(s.AtEnd))
 	if s.Index < 0 {
 		w.Stability.Reason = "judged step by step"
+		w.ResponseTime.Steady, w.ServiceTime.Steady = false, false
 		if len(j.steps) == 1 {
 			one := j.steps[0].wire
 			w.InFlight.FirstHalf, w.InFlight.SecondHalf, w.InFlight.GrowthZ = one.InFlight.FirstHalf, one.InFlight.SecondHalf, one.InFlight.GrowthZ
 			w.Stability = one.Stability
+			w.ResponseTime.Steady, w.ServiceTime.Steady = one.ResponseTime.Steady, one.ServiceTime.Steady
 		}
 		return
 	}
 	r := stability.Judge(&s.Window, j.load(s))
-	w.InFlight.FirstHalf, w.InFlight.SecondHalf = some(r.FirstHalf), some(r.SecondHalf)
-	w.InFlight.GrowthZ = some(r.GrowthZ)
+	j.halves(t, &r)
 	w.Stability = wire.Stability{State: string(r.State), Z: some(r.Z), Reason: r.Reason}
 	if u := r.Utilisation; r.Departures > 0 && u.Confidence > 0 && some(u.Value) != nil {
 		w.Stability.Utilisation = &wire.Estimate{Value: some(u.Value), Lo: some(u.Lo), Hi: some(u.Hi), Confidence: u.Confidence}
@@ -51,12 +53,26 @@ func (j *judge) inFlight(t *judged) {
 		w.Stability.NeedS = some(r.NeedS)
 	}
 	j.temper(t, r.State)
-	w.ResponseTime.Steady = w.ResponseTime.Valid && w.Stability.State == wire.Stable
-	for _, warning := range r.Warnings {
-		if warning == stability.WarnRising {
-			w.ResponseTime.Steady = false
-		}
+	steady := w.Stability.State == wire.Stable && !slices.Contains(r.Warnings, stability.WarnRising)
+	w.ResponseTime.Steady = w.ResponseTime.Valid && steady
+	w.ServiceTime.Steady = w.ServiceTime.Valid && steady
+}
+
+// halves shows the means of in flight over the halves of the part after warm-up,
+// and how their difference compares with the noise of a saturated queue. They
+// explain the verdict; they do not vote.
+func (j *judge) halves(t *judged, r *stability.Result) {
+	half := t.WarmSeconds() / 2
+	if half <= 0 {
+		return
 	}
+	f := &t.wire.InFlight
+	f.FirstHalf, f.SecondHalf = some(t.Halves[0].Seconds()/half), some(t.Halves[1].Seconds()/half)
+	growth := stability.FromHalves(stability.Halves{
+		First: *f.FirstHalf, Second: *f.SecondHalf, Offered: r.Offered, Ended: r.Ended,
+		WindowS: 2 * half, IA: r.DispersionIn, ID: r.DispersionOut,
+	})
+	f.GrowthZ = some(growth.GrowthZ)
 }
 
 // temper takes back what the curve alone cannot prove.
@@ -173,7 +189,7 @@ func (j *judge) losses(t *judged) {
 // generatorBacklog reports whether what grew is the number of requests that the
 // generator had not sent, while those at the server did not grow.
 func (t *judged) generatorBacklog() bool {
-	half := float64(t.To-t.JudgedFrom) / 2e9
+	half := t.WarmSeconds() / 2
 	f := t.wire.InFlight
 	if half <= 0 || f.FirstHalf == nil || f.SecondHalf == nil || t.wire.LateSendRatio == nil || *t.wire.LateSendRatio <= 0.01 {
 		return false

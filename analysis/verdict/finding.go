@@ -70,7 +70,7 @@ func (j *judge) explain(t *judged) {
 	case wire.ClassUnstable:
 		f := w.InFlight
 		t.find("unstable_step", wire.Fail, value(f.GrowthZ), "%s in flight grew from %s to %s between halves of %s.",
-			t.at(), count(f.FirstHalf), count(f.SecondHalf), lasting(w.DurationS))
+			t.at(), count(f.FirstHalf), count(f.SecondHalf), lasting(t.WarmSeconds()))
 	case wire.ClassLossy:
 		t.find("lossy_step", wire.Fail, 1-ratio(t.Outcomes[0], t.Rows+t.Dropped), "%s %s.", t.at(), j.lost(t))
 	case wire.ClassShedding:
