@@ -1,0 +1,186 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"syscall"
+
+	engine "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/plimsoll/plimsoll/collector/journal"
+)
+
+// DefaultMinFree is room for the engine to flush and to compact.
+const DefaultMinFree = 128 << 20
+
+// ErrInUse says that the directory belongs to a log that is open.
+var ErrInUse = errors.New("data directory is in use by another process")
+
+// Options of a log. The zero value is usable.
+type Options struct {
+	// Logger receives what the engine says: its faults as warnings, its
+	// progress at debug level. Nil discards it.
+	Logger *slog.Logger
+	// MinFree is the number of free bytes on the disk below which appends are
+	// refused; 0 means DefaultMinFree, less than 0 no limit. Deletions and
+	// documents, which help to make room, are refused below an eighth of it.
+	MinFree int64
+	// Fatal is called with the reason when the engine cannot go on, and must
+	// not return. What was acknowledged is safe. Nil means to log it and exit.
+	Fatal func(reason string)
+}
+
+// The engine's memory. Its defaults are made for servers that own a machine.
+const (
+	cacheBytes    = 8 << 20
+	memtableBytes = 4 << 20
+	memtables     = 3 // one being filled, the others being flushed
+	openFiles     = 256
+	bloomBits     = 10
+	openBytes     = 1 << 20 // free bytes that opening a log takes, at most
+)
+
+// Open opens the log that is kept in dir, which is created when it is missing.
+// Only one log can be open on a directory.
+func Open(dir string, opt Options) (*Log, error) {
+	l, err := open(dir, opt)
+	if err != nil {
+		if isNoSpace(err) {
+			err = fmt.Errorf("%w: %w", journal.ErrFull, err)
+		}
+		return nil, fmt.Errorf("open journal %s: %w", dir, err)
+	}
+	return l, nil
+}
+
+func open(dir string, opt Options) (*Log, error) {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.MinFree == 0 {
+		opt.MinFree = DefaultMinFree
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	lock, err := engine.LockDirectory(dir, vfs.Default)
+	if err != nil {
+		return nil, lockError(err)
+	}
+	r := newRoom(dir, opt.MinFree, opt.Logger)
+	if err := r.leaves(max(opt.MinFree/8, openBytes)); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	options := engineOptions(opt, r)
+	options.Lock = lock
+	db, err := openEngine(dir, options)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	l := &Log{db: db, lock: lock, room: r, log: opt.Logger, pending: map[journal.ID]*pending{}}
+	if err := l.prepare(); err != nil {
+		return nil, errors.Join(err, db.Close(), lock.Close())
+	}
+	r.open()
+	return l, nil
+}
+
+// openEngine opens the engine and makes an error of what it holds for fatal.
+func openEngine(dir string, options *engine.Options) (db *engine.DB, err error) {
+	log := options.Logger.(*logger)
+	log.opening.Store(true)
+	defer func() {
+		log.opening.Store(false)
+		switch p := recover().(type) {
+		case nil:
+		case unopened:
+			err = errors.New(p.reason)
+		default:
+			panic(p)
+		}
+	}()
+	return engine.Open(dir, options)
+}
+
+// lockError tells a directory that is in use from one that cannot be used. The
+// engine has no error of its own for a log that this process has open.
+func lockError(err error) error {
+	if errors.Is(err, syscall.EAGAIN) || err.Error() == "lock held by current process" {
+		return ErrInUse
+	}
+	return fmt.Errorf("lock data directory: %w", err)
+}
+
+func engineOptions(opt Options, r *room) *engine.Options {
+	log := &logger{log: opt.Logger, fatal: opt.Fatal}
+	o := &engine.Options{
+		FS:                          &patientFS{FS: vfs.Default, room: r},
+		FormatMajorVersion:          engine.FormatValueSeparation,
+		CacheSize:                   cacheBytes,
+		MemTableSize:                memtableBytes,
+		MemTableStopWritesThreshold: memtables,
+		MaxOpenFiles:                openFiles,
+		Logger:                      log,
+		EventListener: &engine.EventListener{
+			BackgroundError: func(err error) { opt.Logger.Warn("journal background work failed", "error", err) },
+			DataCorruption: func(info engine.DataCorruptionInfo) {
+				opt.Logger.Error("journal is damaged", "path", info.Path, "error", info.Details)
+			},
+		},
+	}
+	o.Experimental.FileCacheShards = 1
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
+	}
+	return o
+}
+
+// prepare checks the layout of the log, or writes that of a new one, and finds
+// the position to go on from.
+func (l *Log) prepare() error {
+	value, err := l.get([]byte{keyVersion})
+	switch {
+	case errors.Is(err, journal.ErrNotFound):
+		if err := l.mustBeEmpty(); err != nil {
+			return err
+		}
+		if err := l.db.Set([]byte{keyVersion}, []byte{layout}, engine.Sync); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case len(value) != 1 || value[0] != layout:
+		return fmt.Errorf("it has layout %x, this program knows layout %d", value, layout)
+	}
+	return l.findNext()
+}
+
+func (l *Log) mustBeEmpty() error {
+	return l.scan(context.Background(), l.db, nil, nil, func(_, _ []byte) error {
+		return errors.New("it holds other data than a journal")
+	})
+}
+
+// findNext sets the position after the newest that was ever used.
+func (l *Log) findNext() error {
+	l.next = 1
+	value, err := l.get([]byte{keyNext})
+	if err == nil && len(value) == 8 {
+		l.next = position(value)
+	} else if !errors.Is(err, journal.ErrNotFound) {
+		return fmt.Errorf("read the next position %x: %w", value, err)
+	}
+	it, err := l.db.NewIter(&engine.IterOptions{LowerBound: []byte{keyData}, UpperBound: []byte{keyData + 1}})
+	if err != nil {
+		return err
+	}
+	if it.Last() {
+		l.next = max(l.next, position(it.Key())+1)
+	}
+	return errors.Join(it.Error(), it.Close())
+}
