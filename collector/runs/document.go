@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -112,8 +113,7 @@ func (d document) join(o *document) document {
 		d.Declaration = o.Declaration
 	}
 	if len(o.Marks) > 0 {
-		d.Marks = append(slices.Clone(d.Marks), o.Marks...)
-		sortMarks(d.Marks)
+		d.Marks = sorted(append(slices.Clone(d.Marks), o.Marks...))
 	}
 	if d.Finish == nil || o.Finish != nil && o.Finish.At > d.Finish.At {
 		d.Finish = o.Finish
@@ -127,8 +127,12 @@ func (d document) join(o *document) document {
 	return d
 }
 
-func sortMarks(marks []wire.Mark) {
-	slices.SortStableFunc(marks, func(a, b wire.Mark) int { return a.At.Compare(b.At) })
+// sorted puts marks in order of time, each once.
+func sorted(marks []wire.Mark) []wire.Mark {
+	slices.SortFunc(marks, func(a, b wire.Mark) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Name, b.Name))
+	})
+	return slices.CompactFunc(marks, func(a, b wire.Mark) bool { return a.At.Equal(b.At) && a.Name == b.Name })
 }
 
 // about reports whether the document is about a run, and not just facts.

@@ -119,8 +119,7 @@ func (c *Catalogue) Mark(ctx context.Context, ref string, m wire.Mark) (Info, er
 		if len(r.about.Marks) >= c.cfg.MaxMarks {
 			return false, fmt.Errorf("mark run %q: %w: it has %d marks", r.id, ErrTooMany, len(r.about.Marks))
 		}
-		d.Marks = append(slices.Clone(d.Marks), m)
-		sortMarks(d.Marks)
+		d.Marks = sorted(append(slices.Clone(d.Marks), m))
 		d.Base++
 		return true, nil
 	})

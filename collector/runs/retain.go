@@ -133,6 +133,10 @@ func (c *Catalogue) evict(ctx context.Context, r *run, now int64) (bool, error) 
 		return false, err
 	}
 	d := c.own(r)
+	others := slices.DeleteFunc(slices.Clone(c.documentsOf(r)), func(o *document) bool { return o.Anchor == d.Anchor })
+	for _, o := range others { // without rows, nothing shows that they are about one run
+		d = d.join(o)
+	}
 	d.Base += uint64(r.rowed) + uint64(r.pointed) + 1
 	g := gone{At: now, Span: r.span, Rows: r.rows}
 	if before := r.about.Gone; before != nil {
@@ -142,7 +146,10 @@ func (c *Catalogue) evict(ctx context.Context, r *run, now int64) (bool, error) 
 	if err := c.write(ctx, &d); err != nil {
 		return false, err
 	}
-	return true, c.removeRows(ctx, r, &d)
+	if err := c.removeRows(ctx, r, &d); err != nil {
+		return false, err
+	}
+	return true, c.forget(ctx, s, others)
 }
 
 // removeTelemetry deletes server metrics from before a time.
