@@ -1,11 +1,16 @@
 package otlp
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"math"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
@@ -147,5 +152,131 @@ func seeds(t testing.TB) [][]byte {
 		request(nil, "", testSpan{kind: 3, start: base, end: base}, testSpan{kind: 3}, testSpan{kind: 3, start: 5, end: 6}, testSpan{kind: 3, start: base, end: base - 1}),
 		request(res, "s", span(a, a, 3, "loadtest.request.id", "q", "loadtest.attempt.last", true, "http.request.resend_count", 2,
 			"rpc.grpc.status_code", 14, "loadtest.arrival.index", 12, "loadtest.intended_time_unix_nano", base-1, "sampling.probability", 0.5)),
+	}
+}
+
+func FuzzMetrics(f *testing.F) {
+	for _, body := range metricSeeds() {
+		f.Add(body)
+	}
+	d := NewDecoder(testTable(f))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 1<<16 || hasGroup(body, 0) {
+			return
+		}
+		_, err := d.Metrics(body)
+		req := pmetricotlp.NewExportRequest()
+		switch oerr := req.UnmarshalProto(body); {
+		case oerr != nil:
+		case err != nil:
+			t.Fatalf("refused a valid request: %v", err)
+		case !structured(req.Metrics()):
+			compareMetrics(t, d, req.Metrics())
+		}
+	})
+}
+
+func FuzzMetricsJSON(f *testing.F) {
+	for _, body := range metricSeeds() {
+		req := pmetricotlp.NewExportRequest()
+		if err := req.UnmarshalProto(body); err == nil {
+			if b, err := req.MarshalJSON(); err == nil {
+				f.Add(b)
+			}
+		}
+	}
+	f.Add([]byte(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":[{"timeUnixNano":1800000000000000001,"asDouble":"NaN"},{"timeUnixNano":"1800000000000000001","asInt":9007199254740993}]}}]}]}]}`))
+	d := NewDecoder(testTable(f))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 1<<16 {
+			return
+		}
+		_, err := d.MetricsJSON(body)
+		if !json.Valid(body) {
+			return
+		}
+		req := pmetricotlp.NewExportRequest()
+		switch oerr := req.UnmarshalJSON(body); {
+		case oerr != nil:
+		case errors.Is(err, errDepth):
+		case err != nil:
+			t.Fatalf("refused a valid request: %v", err)
+		case !structured(req.Metrics()):
+			compareMetrics(t, d, req.Metrics())
+		}
+	})
+}
+
+// structured reports whether a point has an attribute with a structured value,
+// whose text is our own business.
+func structured(md pmetric.Metrics) bool {
+	b, err := (&pmetric.JSONMarshaler{}).MarshalMetrics(md)
+	return err != nil || bytes.Contains(b, []byte("arrayValue")) || bytes.Contains(b, []byte("kvlistValue"))
+}
+
+// metricSeeds are requests with points of all kinds.
+func metricSeeds() [][]byte {
+	times := func(e *encoder) *encoder { return e.fixed(2, uint64(base-1e9)).fixed(3, uint64(base)) }
+	number := func(fn func(e *encoder)) func(e *encoder) {
+		return func(e *encoder) { e.msg(1, func(e *encoder) { fn(times(e)) }) }
+	}
+	metric := func(name string, data int, fn func(e *encoder)) func(e *encoder) {
+		return func(e *encoder) { e.str(1, name).str(3, "s").msg(data, fn) }
+	}
+	packed := func(v ...uint64) []byte {
+		var b []byte
+		for _, n := range v {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+		return b
+	}
+	all := []func(e *encoder){
+		metric("vus", dataGauge, number(func(e *encoder) { e.fixed(4, f64(1.5)).attr(7, "b", "x,y").attr(7, "a", 3).attr(7, "testid", "r") })),
+		metric("my.in.flight", dataSum, func(e *encoder) {
+			number(func(e *encoder) { e.fixed(6, 7) })(e)
+			e.varint(2, 2).varint(3, 0)
+		}),
+		metric("d", dataSum, func(e *encoder) {
+			e.varint(2, 1).varint(3, 1)
+			number(func(e *encoder) { e.fixed(6, 7).varint(8, 1) })(e)
+		}),
+		metric("none", dataSum, number(func(e *encoder) { e.fixed(4, f64(math.NaN())) })),
+		metric("h", dataHistogram, func(e *encoder) {
+			e.varint(2, 2)
+			number(func(e *encoder) {
+				e.fixed(4, 6).fixed(5, f64(9)).bytes(6, packed(1, 2, 3)).bytes(7, packed(f64(1), f64(2))).attr(9, "k", true).fixed(11, f64(0.1)).fixed(12, f64(5))
+			})(e)
+		}),
+		metric("e", dataExponential, func(e *encoder) {
+			e.varint(2, 1)
+			number(func(e *encoder) {
+				e.attr(1, "k", 2.5).fixed(4, 6).varint(6, 5).fixed(7, 1).msg(8, func(e *encoder) { e.varint(1, 3).bytes(2, []byte{1, 2, 3}) })
+				e.msg(9, func(e *encoder) { e.bytes(2, []byte{0}) })
+			})(e)
+		}),
+		metric("s", dataSummary, number(func(e *encoder) { e.fixed(4, 3) })),
+	}
+	wrap := func(scope string, resource []any, metrics ...func(e *encoder)) []byte {
+		var e encoder
+		e.msg(1, func(e *encoder) {
+			e.msg(2, func(e *encoder) {
+				for _, m := range metrics {
+					e.msg(2, m)
+				}
+				e.msg(1, func(e *encoder) { e.str(1, scope) })
+			})
+			e.msg(1, func(e *encoder) {
+				for i := 0; i < len(resource); i += 2 {
+					e.attr(1, resource[i].(string), resource[i+1])
+				}
+			})
+		})
+		return e.b
+	}
+	return [][]byte{
+		nil,
+		wrap("k6", []any{"service.name", "k6"}, all...),
+		wrap("orders", []any{"service.name", "orders", "service.instance.id", "1"}, all...),
+		wrap("otelgen", []any{"service.name", "load", "loadtest.run.id", "r"}, all[1], all[4]),
 	}
 }
