@@ -1,0 +1,133 @@
+// Command rows measures what it costs to keep a run: it makes synthetic rows,
+// encodes them in batches, appends each batch durably to a journal in a
+// directory of its own, opens the journal again and reads and decodes them all.
+//
+//	go run ./internal/bench/rows -rows 86000000
+//
+// 86 million rows are a run of 20,000 requests a second over 72 minutes. It
+// prints time per row (of the wall clock and of all cores), bytes per row and
+// the peak of resident memory. The rows repeat from run to run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
+	"github.com/plimsoll/plimsoll/collector/journal"
+	"github.com/plimsoll/plimsoll/collector/journal/pebble"
+)
+
+const stream = "0197f3c2-5a53-7cc1-a5b4-6c2f9d1e8a77"
+
+type config struct {
+	rows        int
+	batchRows   int
+	concurrency int
+	dir         string
+}
+
+func main() {
+	var c config
+	flag.IntVar(&c.rows, "rows", 1_000_000, "number of rows")
+	flag.IntVar(&c.batchRows, "batch", 512, "rows in a batch")
+	flag.IntVar(&c.concurrency, "commit-concurrency", 4, "appends under way at a time")
+	flag.StringVar(&c.dir, "dir", "", "directory for the journal's; the system's for temporary files when empty")
+	flag.Parse()
+	if err := run(context.Background(), c, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "rows:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, c config, out io.Writer) (err error) {
+	if c.rows <= 0 || c.batchRows <= 0 || c.concurrency <= 0 || flag.NArg() > 0 {
+		return errors.New("rows, batch and commit-concurrency must be positive, and there are no arguments")
+	}
+	dir, err := os.MkdirTemp(c.dir, "rows-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	p := printer{out: out, rows: c.rows}
+	if err := generateOnly(&p, c); err != nil {
+		return err
+	}
+	log, err := pebble.Open(dir, pebble.Options{})
+	if err != nil {
+		return err
+	}
+	if err := write(ctx, &p, c, log); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	start := time.Now()
+	if err := log.Close(); err != nil {
+		return err
+	}
+	p.line("close", "%.3f s", time.Since(start).Seconds())
+	start = time.Now()
+	if log, err = pebble.Open(dir, pebble.Options{}); err != nil {
+		return err
+	}
+	p.line("open again", "%.3f s", time.Since(start).Seconds())
+	p.line("on disk", "%.2f B/row", float64(log.Size())/float64(c.rows))
+	for _, pass := range passes() {
+		err = errors.Join(err, p.measure(pass.name, func() error { return pass.over(ctx, log, c.rows) }))
+	}
+	p.line("peak memory", "%d MiB resident", peakMemory()>>20)
+	return errors.Join(err, log.Close())
+}
+
+// pass goes over all rows of the run in the journal.
+type pass struct {
+	name string
+	over func(ctx context.Context, log journal.Log, rows int) error
+}
+
+func passes() []pass {
+	return []pass{{"list metas", listMetas}, {"read and decode", readAndDecode}}
+}
+
+func listMetas(ctx context.Context, log journal.Log, rows int) error {
+	_, err := positions(ctx, log, rows)
+	return err
+}
+
+func positions(ctx context.Context, log journal.Log, rows int) ([]journal.Position, error) {
+	var at []journal.Position
+	err := log.Metas(ctx, stream, func(p journal.Position, m journal.Meta) error {
+		at = append(at, p)
+		rows -= int(m.Rows)
+		return nil
+	})
+	if err == nil && rows != 0 {
+		err = fmt.Errorf("%d rows are missing from the metas", rows)
+	}
+	return at, err
+}
+
+func readAndDecode(ctx context.Context, log journal.Log, rows int) error {
+	at, err := positions(ctx, log, rows)
+	if err != nil {
+		return err
+	}
+	b := &sample.Batch{}
+	err = log.Read(ctx, stream, at, func(e journal.Entry) error {
+		if err := batch.Decode(b, e.Data); err != nil {
+			return fmt.Errorf("entry %d: %w", e.Position, err)
+		}
+		rows -= b.Len()
+		return nil
+	})
+	if err == nil && rows != 0 {
+		err = fmt.Errorf("%d rows are missing from the data", rows)
+	}
+	return err
+}
