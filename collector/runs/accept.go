@@ -195,6 +195,20 @@ func (w *workspace) encode() {
 
 // commit makes the records durable and then shows them in the index.
 func (c *Catalogue) commit(ctx context.Context, id journal.ID, w *workspace, now int64) (duplicate bool, err error) {
+	if duplicate, err = c.keep(ctx, id, w, now); err == nil {
+		return duplicate, nil
+	}
+	// What was given up may be durable all the same, and will be a duplicate
+	// when it is tried again: the index must have it by then.
+	for _, s := range w.streams {
+		if err := c.adopt(context.WithoutCancel(ctx), s); err != nil {
+			c.logger.Warn("journal cannot be listed after a failed append", "stream", s.name, "error", err)
+		}
+	}
+	return false, err
+}
+
+func (c *Catalogue) keep(ctx context.Context, id journal.ID, w *workspace, now int64) (duplicate bool, err error) {
 	for _, s := range w.streams {
 		s.gate.RLock()
 	}

@@ -253,10 +253,16 @@ func TestBounds(t *testing.T) {
 type failing struct {
 	journal.Log
 	appends, puts error
+	durable       bool // an append that fails is durable all the same
 }
 
 func (l *failing) Append(ctx context.Context, id journal.ID, records []journal.Record) (bool, error) {
 	if l.appends != nil {
+		if l.durable {
+			if _, err := l.Log.Append(ctx, id, records); err != nil {
+				return false, err
+			}
+		}
 		return false, l.appends
 	}
 	return l.Log.Append(ctx, id, records)
@@ -302,6 +308,30 @@ func TestSeveralRunsAreKeptWholeOrNotAtAll(t *testing.T) {
 	}
 	if list := f.list(); len(list) != 3 {
 		t.Errorf("runs = %v, want 3", ids(list))
+	}
+}
+
+func TestAnAppendThatFailsMayBeDurable(t *testing.T) {
+	t.Parallel()
+	log := &failing{Log: memory.New(), durable: true}
+	f := startWith(t, log, config(0))
+	f.send(rowed("b", "x", at(0)))
+	id := f.id()
+	request := []*sample.Batch{rowed("a", "x", at(1)), rowed("b", "x", at(1))}
+	log.appends = context.DeadlineExceeded
+	if _, err := f.Accept(f.ctx, id, request); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("Accept: %v", err)
+	}
+	log.appends = nil
+	if got, err := f.Accept(f.ctx, id, request); err != nil || !got.Duplicate {
+		t.Fatalf("Accept again = %+v, %v; want a duplicate", got, err)
+	}
+	f.send(rowed("b", "x", at(2)))
+	for run, want := range map[string]int64{"a": 1, "b": 3} {
+		rows, _ := f.evidence(run)
+		if got := f.get(run); got.Rows != want || int64(len(rows)) != want {
+			t.Errorf("run %q has %d rows and gives %d, want %d", run, got.Rows, len(rows), want)
+		}
 	}
 }
 

@@ -192,15 +192,24 @@ func (c *Catalogue) changed(s *stream) {
 // called. The caller holds s.gate exclusively.
 func (c *Catalogue) place(ctx context.Context, s *stream) error {
 	c.mu.Lock()
+	pending := len(s.entries) > s.placed
+	c.mu.Unlock()
+	if !pending {
+		return nil
+	}
+	return c.list(ctx, s)
+}
+
+// list brings the entries of a stream in line with the journal. The caller
+// holds s.gate exclusively.
+func (c *Catalogue) list(ctx context.Context, s *stream) error {
+	c.mu.Lock()
 	placed, pending := s.placed, len(s.entries)-s.placed
 	var last journal.Position
 	if placed > 0 {
 		last = s.entries[placed-1].at
 	}
 	c.mu.Unlock()
-	if pending == 0 {
-		return nil
-	}
 	fresh := make([]entry, 0, pending)
 	err := c.log.Metas(ctx, s.name, func(p journal.Position, m journal.Meta) error {
 		if placed == 0 || p > last {
@@ -215,23 +224,22 @@ func (c *Catalogue) place(ctx context.Context, s *stream) error {
 	defer c.mu.Unlock()
 	s.entries = append(s.entries[:placed], fresh...)
 	s.placed = len(s.entries)
-	if len(fresh) != pending {
-		c.logger.Error("journal and index differ; the journal is right", "stream", s.name,
-			"entries", len(fresh), "indexed", pending)
+	if len(fresh) != pending { // an append that failed was durable all the same
 		s.replace(s.entries)
 		c.changed(s)
 	}
 	return nil
 }
 
+// adopt is list for a caller that holds no gate.
+func (c *Catalogue) adopt(ctx context.Context, s *stream) error {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	return c.list(ctx, s)
+}
+
 // placeAll is place for a caller that holds no gate.
 func (c *Catalogue) placeAll(ctx context.Context, s *stream) error {
-	c.mu.Lock()
-	pending := len(s.entries) - s.placed
-	c.mu.Unlock()
-	if pending == 0 {
-		return nil
-	}
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	return c.place(ctx, s)
