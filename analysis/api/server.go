@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -23,6 +24,9 @@ type Server struct {
 	closed  atomic.Bool
 	errorID atomic.Uint64
 	started time.Time
+
+	settling  sync.Mutex
+	unsettled map[string]uint64 // revision at which a run could not be judged; guarded by settling
 }
 
 // States of the process, for readiness.
@@ -40,6 +44,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, deps: deps, answers: newAnswers(cfg.CacheBytes, cfg.MaxComputing),
 		streams: make(chan struct{}, cfg.MaxStreams), closing: make(chan struct{}), started: deps.Now(),
+		unsettled: map[string]uint64{},
 	}
 	s.stats = newStats(s)
 	s.handler = s.routesHandler()

@@ -292,6 +292,27 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// Settling judges finished runs once, and one that cannot be judged not again
+// until it changes.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.runs.add(api.Run{ID: "live", Revision: 1})
+	settle := func(wantErr bool, judged, saved int) {
+		t.Helper()
+		if err := f.api.Settle(t.Context()); (err != nil) != wantErr || f.analysis.judged != judged || f.runs.saved != saved {
+			t.Errorf("Settle = %v, judged %d, saved %d; want %d, %d", err, f.analysis.judged, f.runs.saved, judged, saved)
+		}
+	}
+	f.analysis.fail = func() error { return errors.New("no") }
+	settle(true, 1, 0)
+	settle(false, 1, 0)
+	f.analysis.fail = nil
+	f.runs.change("orders-42", func(*api.Run) {})
+	settle(false, 2, 1)
+	settle(false, 2, 1)
+}
+
 // A list judges few runs and shows no outcome for the others.
 func TestListIsBounded(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,13 @@ func (d Duration) String() string {
 	case t%day == 0 && t > day:
 		return strconv.Itoa(int(t/day)) + "d"
 	default:
-		return strings.TrimSuffix(strings.TrimSuffix(t.String(), "0s"), "0m")
+		text := t.String()
+		for _, zero := range []string{"m0s", "h0m"} {
+			if strings.HasSuffix(text, zero) {
+				text = text[:len(text)-2]
+			}
+		}
+		return text
 	}
 }
 

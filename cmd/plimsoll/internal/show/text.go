@@ -101,3 +101,6 @@ func columns(rows [][]string, left ...int) []string {
 	}
 	return lines
 }
+
+// Text makes a single word or sentence from outside harmless.
+func Text(s string) string { return clean(s) }
