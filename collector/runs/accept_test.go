@@ -181,6 +181,10 @@ func TestHostileIDs(t *testing.T) {
 			t.Errorf("Declare with id %q: %v, want InvalidError", id, err)
 		}
 	}
+	stray := rowed(sample.Telemetry, "a", at(0))
+	if got, err := f.Accept(f.ctx, f.id(), []*sample.Batch{stray}); err != nil || got.Rejected != 1 {
+		t.Errorf("Accept of telemetry with rows = %+v, %v; want 1 refused", got, err)
+	}
 	odd := "ünïcode / with? 100% &#; <b>"
 	f.send(rowed(odd, "a", at(0)))
 	if got := f.get(odd); got.ID != odd || got.Rows != 1 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -150,15 +151,9 @@ func (p *problems) atLeastZero(what string, v float64) {
 }
 
 func (p *problems) oneOf(what, s string, allowed ...string) {
-	if s == "" {
-		return
+	if s != "" && !slices.Contains(allowed, s) {
+		p.add("%s %q is not known; it may be one of %q", what, tidy(s), allowed)
 	}
-	for _, a := range allowed {
-		if s == a {
-			return
-		}
-	}
-	p.add("%s %q is not known; it may be one of %q", what, tidy(s), allowed)
 }
 
 // CheckDeclaration names every problem of a declaration. An empty id is none.

@@ -82,8 +82,13 @@ func TestDeclareListsEveryProblem(t *testing.T) {
 			{RatePerS: 1, ToRate: n(-1), DurationS: 1e12, WarmupS: 1e13, Process: "odd", Name: "\x1b"},
 		},
 		Objectives: []wire.Objective{
-			{}, {Quantile: n(1), MaxS: n(1)}, {Quantile: n(0.5)}, {MaxS: n(0)}, {ErrorRatioMax: n(2)},
-			{GoodputRatioMin: n(-1)}, {MustCarryPerS: n(0)},
+			{},
+			{Quantile: n(1), MaxS: n(1)},
+			{Quantile: n(0.5)},
+			{MaxS: n(0)},
+			{ErrorRatioMax: n(2)},
+			{GoodputRatioMin: n(-1)},
+			{MustCarryPerS: n(0)},
 		},
 	})
 	e, ok := errors.AsType[*runs.InvalidError](err)

@@ -31,6 +31,7 @@ func (c *clock) set(t time.Time)       { c.ns.Store(t.UnixNano()) }
 func (c *clock) pass(d time.Duration)  { c.ns.Add(int64(d)) }
 func at(d time.Duration) int64         { return noon.Add(d).UnixNano() }
 func (f *fixture) id() (id journal.ID) { binary.BigEndian.PutUint64(id[:], f.ids.Add(1)); return id }
+
 func config(maxAge time.Duration) (c runs.Config) {
 	c = runs.DefaultConfig()
 	c.MaxAge = maxAge

@@ -30,7 +30,13 @@ func (c *Catalogue) plan(w *workspace, b *sample.Batch, l limits, refused *refus
 		return
 	}
 	if b.RunID == sample.Telemetry {
-		// Rows do not occur here; were there any, they would belong to no run.
+		if n := b.Len(); n > 0 {
+			refused.count[badID] += int64(n)
+			refused.text = "rows of requests belong to no run"
+		}
+		if len(b.Points) == 0 {
+			return
+		}
 		splitPoints(pointsOf(b), seen.points, func(b *sample.Batch, span sample.Span) {
 			c.addPart(w, telemetryStream(span), part{b: b, span: span}, refused)
 		})

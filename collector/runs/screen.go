@@ -26,8 +26,10 @@ const (
 
 // reasonNames are the labels of refusals in metrics.
 func (r reason) String() string {
-	return [reasons]string{"too_old", "ahead", "clock_step", "no_time", "bad_run_id", "too_many_runs",
-		"too_many_sources"}[r]
+	return [reasons]string{
+		"too_old", "ahead", "clock_step", "no_time", "bad_run_id", "too_many_runs",
+		"too_many_sources",
+	}[r]
 }
 
 // refusals counts what was refused in one request.
