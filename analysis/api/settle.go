@@ -15,6 +15,8 @@ import (
 func (s *Server) Settle(ctx context.Context) error {
 	s.settling.Lock()
 	defer s.settling.Unlock()
+	before := s.unsettled
+	s.unsettled = map[string]uint64{} // what is gone from the list is forgotten
 	var errs []error
 	cursor := ""
 	for {
@@ -25,7 +27,11 @@ func (s *Server) Settle(ctx context.Context) error {
 		for i := range page.Runs {
 			run := &page.Runs[i]
 			known := run.Summary != nil && run.Summary.Revision == run.Revision
-			if !run.Finished || run.Gone || known || s.unsettled[run.ID] == run.Revision {
+			if !run.Finished || run.Gone || known {
+				continue
+			}
+			if before[run.ID] == run.Revision {
+				s.unsettled[run.ID] = run.Revision
 				continue
 			}
 			if _, err := s.judge(ctx, run, query.Options{}, false); err != nil {
@@ -34,8 +40,6 @@ func (s *Server) Settle(ctx context.Context) error {
 				}
 				s.unsettled[run.ID] = run.Revision
 				errs = append(errs, fmt.Errorf("judge run %q: %w", run.ID, err))
-			} else {
-				delete(s.unsettled, run.ID)
 			}
 		}
 		if cursor = page.NextCursor; cursor == "" {

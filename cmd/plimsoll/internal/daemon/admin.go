@@ -3,11 +3,10 @@ package daemon
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/pprof"
 	"slices"
-
-	"maps"
 
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/settings"
 )
@@ -35,6 +34,7 @@ func (d *Daemon) metrics() []func(io.Writer) {
 		fmt.Fprintf(w, "plimsoll_runs{state=\"live\"} %d\nplimsoll_runs{state=\"finished\"} %d\n", s.Live, s.Finished)
 		fmt.Fprintf(w, "plimsoll_sources %d\nplimsoll_journal_batches %d\nplimsoll_journal_rows %d\nplimsoll_journal_bytes %d\n",
 			s.Sources, s.Batches, s.Rows, s.Bytes)
+		fmt.Fprintf(w, "plimsoll_http_connections_refused_total %d\n", d.refused.Load())
 		refused := d.runs.Refused()
 		for _, reason := range slices.Sorted(maps.Keys(refused)) {
 			fmt.Fprintf(w, "plimsoll_runs_refused_total{reason=%q} %d\n", reason, refused[reason])

@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api"
@@ -49,6 +49,7 @@ type Daemon struct {
 	stopKeeping context.CancelFunc
 	background  sync.WaitGroup // housekeeping, listeners and watchers
 	failed      chan error     // a listener that ended by itself
+	refused     atomic.Int64   // connections
 }
 
 // Start opens the data directory and all listeners. When it returns the server
@@ -131,12 +132,12 @@ func (d *Daemon) startAPI() error {
 
 // listen serves a handler on an address and returns the address that it got.
 func (d *Daemon) listen(name, addr string, h http.Handler, secure *tls.Config) (string, error) {
-	l, err := net.Listen("tcp", addr)
+	var actual string
+	l, err := listen(name, addr, &actual)
 	if err != nil {
-		return "", fmt.Errorf("listen for %s: %w", name, err)
+		return "", err
 	}
-	actual := l.Addr().String()
-	l = bound(l, d.cfg.MaxConnections)
+	l = &bounded{Listener: l, held: make(chan struct{}, d.cfg.MaxConnections), refused: &d.refused}
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}

@@ -49,14 +49,15 @@ type Settings struct {
 	TLSCert   string `yaml:"tls_cert"`
 	TLSKey    string `yaml:"tls_key"`
 
-	MaxExportBytes cli.Bytes `yaml:"max_export_bytes"`
-	MaxRuns        int       `yaml:"max_runs"`
-	MaxSources     int       `yaml:"max_sources"`
-	MaxConnections int       `yaml:"max_connections"`
-	MaxBodyBytes   cli.Bytes `yaml:"max_body_bytes"`
-	MaxStreams     int       `yaml:"max_streams"`
-	MaxComputing   int       `yaml:"max_computing"`
-	CacheBytes     cli.Bytes `yaml:"cache_bytes"`
+	MaxExportBytes   cli.Bytes `yaml:"max_export_bytes"`
+	MaxInFlightBytes cli.Bytes `yaml:"max_in_flight_bytes"`
+	MaxRuns          int       `yaml:"max_runs"`
+	MaxSources       int       `yaml:"max_sources"`
+	MaxConnections   int       `yaml:"max_connections"`
+	MaxBodyBytes     cli.Bytes `yaml:"max_body_bytes"`
+	MaxStreams       int       `yaml:"max_streams"`
+	MaxComputing     int       `yaml:"max_computing"`
+	CacheBytes       cli.Bytes `yaml:"cache_bytes"`
 
 	ShutdownDelay   cli.Duration `yaml:"shutdown_delay"`
 	ShutdownTimeout cli.Duration `yaml:"shutdown_timeout"`
@@ -71,7 +72,7 @@ func Default(lookup func(string) (string, bool)) Settings {
 		OTLPGRPCAddr: "127.0.0.1:4317", OTLPHTTPAddr: "127.0.0.1:4318", HTTPAddr: "127.0.0.1:4319", AdminAddr: Off,
 		DataDir: defaultDataDir(lookup),
 		MaxAge:  cli.Duration(24 * time.Hour), RetentionAge: cli.Duration(30 * 24 * time.Hour), RetentionBytes: 10 << 30, MinFree: 128 << 20,
-		MaxExportBytes: 64 << 20, MaxRuns: 10_000, MaxSources: 2_000, MaxConnections: 1_024,
+		MaxExportBytes: 16 << 20, MaxInFlightBytes: 256 << 20, MaxRuns: 10_000, MaxSources: 2_000, MaxConnections: 512,
 		MaxBodyBytes: 1 << 20, MaxStreams: 64, MaxComputing: 2, CacheBytes: 32 << 20,
 		ShutdownTimeout: cli.Duration(20 * time.Second), LogLevel: "info", LogFormat: "text",
 	}
@@ -103,7 +104,8 @@ func (s *Settings) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.TokenFile, "token-file", s.TokenFile, "`FILE` with the bearer token that callers must send (PLIMSOLL_TOKEN holds the token itself)")
 	fs.StringVar(&s.TLSCert, "tls-cert", s.TLSCert, "`FILE` with the certificate chain (PEM) of all listeners")
 	fs.StringVar(&s.TLSKey, "tls-key", s.TLSKey, "`FILE` with the private key (PEM)")
-	fs.Var(&s.MaxExportBytes, "max-export-bytes", "refuse exports that inflate beyond `SIZE`")
+	fs.Var(&s.MaxExportBytes, "max-export-bytes", "refuse exports beyond `SIZE`, compressed or not; 1MiB to 64MiB")
+	fs.Var(&s.MaxInFlightBytes, "max-in-flight-bytes", "ask senders to come back when `SIZE` of exports is being handled")
 	fs.IntVar(&s.MaxRuns, "max-runs", s.MaxRuns, "keep at most `N` runs in the list")
 	fs.IntVar(&s.MaxSources, "max-sources", s.MaxSources, "take data of at most `N` sources that name no run")
 	fs.IntVar(&s.MaxConnections, "max-connections", s.MaxConnections, "hold at most `N` connections per listener")
@@ -198,7 +200,6 @@ func (s *Settings) Validate() error {
 		name  string
 		value int64
 	}{
-		{"max-export-bytes", int64(s.MaxExportBytes)},
 		{"max-runs", int64(s.MaxRuns)},
 		{"max-sources", int64(s.MaxSources)},
 		{"max-connections", int64(s.MaxConnections)},
@@ -210,6 +211,12 @@ func (s *Settings) Validate() error {
 		if n.value <= 0 {
 			add("%s: has to be more than 0", n.name)
 		}
+	}
+	if s.MaxExportBytes < 1<<20 || s.MaxExportBytes > 64<<20 {
+		add("max-export-bytes: %s is not within 1MiB and 64MiB", s.MaxExportBytes)
+	}
+	if s.MaxInFlightBytes < s.MaxExportBytes {
+		add("max-in-flight-bytes: is below max-export-bytes")
 	}
 	if s.DataDir == "" {
 		add("data-dir: is empty")

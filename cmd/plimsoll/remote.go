@@ -1,0 +1,43 @@
+package main
+
+import (
+	"flag"
+
+	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
+	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/client"
+	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/settings"
+)
+
+const runArgument = "RUN is an id, 'latest', or 'latest:NAME'."
+
+// remote has the flags of commands that talk to a server.
+type remote struct{ server, tokenFile string }
+
+func (r *remote) flags(fs *flag.FlagSet) {
+	fs.StringVar(&r.server, "server", "http://127.0.0.1:4319", "`URL` of the server")
+	fs.StringVar(&r.tokenFile, "token-file", "", "`FILE` with the bearer token of the server (PLIMSOLL_TOKEN holds the token itself)")
+}
+
+func (r *remote) dial(env *cli.Env) (*client.Client, error) {
+	token, err := settings.Token(r.tokenFile, env.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(r.server, token)
+	if err != nil {
+		return nil, &cli.UsageError{Err: err}
+	}
+	return c, nil
+}
+
+// oneOf refuses a value of a flag that is not one of those allowed.
+func oneOf(name, value string, allowed ...string) error {
+	text := ""
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+		text += " " + a
+	}
+	return cli.Usagef("--%s: %q is not one of:%s", name, value, text)
+}
