@@ -123,6 +123,14 @@ func TestIndependentCount(t *testing.T) {
 	check(level(63.38), integral(63.40), littleslaw.Load{Closed: true, Users: 64}, true, "in flight is fixed by the load design (at most 64)")
 	check(level(100), integral(100.1), littleslaw.Load{}, true, "in_flight_time")
 	check(level(100), integral(100.3), littleslaw.Load{}, false, "")
+	// Several counters are read between their exports.
+	several := littleslaw.Count{Source: littleslaw.Integral, Mean: 100.8, Sources: 4}
+	check(level(100), several, littleslaw.Load{}, true, "")
+	several.Mean = 102
+	check(level(100), several, littleslaw.Load{}, false, "")
+	// Waits of 1 ms are stamped to 0.1 ms.
+	check(level(0.1), integral(0.108), littleslaw.Load{}, true, "")
+	check(level(0.1), integral(0.12), littleslaw.Load{}, false, "")
 	// A gauge is never a fine check.
 	gauge := littleslaw.Count{Source: littleslaw.Gauge, Mean: 108, Samples: 60, Spread: 20}
 	check(level(100), gauge, littleslaw.Load{}, true, "gauge")

@@ -10,6 +10,11 @@ type System struct {
 	server   func(capacity float64) Server
 }
 
+// NewSystem names arrivals and a kind of station, made for a true capacity.
+func NewSystem(name string, sharp bool, arrivals Arrivals, station func(capacity float64) Server) System {
+	return System{name, sharp, arrivals, station}
+}
+
 // Server returns the station with the given true capacity, in requests per second.
 func (s System) Server(capacity float64) Server { return s.server(capacity) }
 
@@ -62,5 +67,18 @@ func HeldOut() []System {
 		{"batches of 5", true, Batches(5), Queue(Exponential(), 8)},
 		{"jittered", true, Jittered(1), Queue(Exponential(), 8)},
 		{"LLM-like 0.02", false, Poisson(), Sharing(Lognormal(1), Batching(0.02), 50)},
+	}
+}
+
+// Uneven returns systems whose arrivals come in bursts or whose server stalls at
+// regular times. Their capacity counts the time lost.
+func Uneven() []System {
+	return []System{
+		{"MMPP 3x on 4", true, Bursts(3, 1, 4), Queue(Exponential(), 4)},
+		{"stalls 0.2 s in 5 s on 8", true, Poisson(), func(capacity float64) Server {
+			s := Queue(Exponential(), 8)(capacity / (1 - 0.2/5))
+			s.StallEveryS, s.StallS = 5, 0.2
+			return s
+		}},
 	}
 }

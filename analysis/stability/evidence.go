@@ -20,10 +20,11 @@ type Evidence struct {
 	SecondHalf float64
 	Mean       float64 // mean in flight
 
-	Dispersion                  float64  // φ, the noise of the counted rate included
-	Capacity                    Interval // C; Hi is +Inf where the window does not bound it
-	DispersionIn, DispersionOut float64  // I_a and I_d, variance to mean in blocks of T/20
+	DispersionIn  float64 // I_a, variance to mean of arrivals in blocks of T/20
+	DispersionOut float64 // I_d, of departures
 
+	Dispersion  float64  // φ, the noise of the counted rate included
+	Capacity    Interval // C; Hi is +Inf where the window does not bound it
 	Utilisation Interval // ρ = λ/C; Lo is 0 where the window does not bound C
 	busyS       float64  // B at the best fit
 	lost        int64    // departures from an empty system
@@ -33,6 +34,7 @@ type Evidence struct {
 type Interval struct{ Value, Lo, Hi, Confidence float64 }
 
 const (
+	blocks        = 20   // of T/20, in which arrivals and departures are dispersed
 	allWeight     = 0.7  // of Z_A in Z; the rest is Z_P
 	phiFloor      = 0.1  // φ = 0.1 + 0.9·max(V10, V20)
 	blockFloor    = 0.05 // least dispersion of blocks
@@ -47,8 +49,8 @@ func Evaluate(w *Window, rate Rate) Evidence {
 		whole      Occupancy
 		late       Occupancy
 		integral   float64
-		arrivals   [Spans]float64
-		departures [Spans]float64
+		arrivals   [blocks]float64
+		departures [blocks]float64
 		half       [2]struct{ integral, s float64 }
 	)
 	for i := range w.Spans {
@@ -56,7 +58,8 @@ func Evaluate(w *Window, rate Rate) Evidence {
 		e.Arrivals += s.Arrivals
 		e.Departures += s.Departures
 		e.WindowS += float64(s.DurationNS) / 1e9
-		arrivals[i], departures[i] = float64(s.Arrivals), float64(s.Departures)
+		arrivals[i*blocks/Spans] += float64(s.Arrivals)
+		departures[i*blocks/Spans] += float64(s.Departures)
 		whole.Merge(&s.Occupancy)
 		h := &half[2*i/Spans]
 		h.integral += float64(s.IntegralNS) / 1e9
@@ -93,13 +96,22 @@ func (e *Evidence) likelihood(w *Window, whole, late *Occupancy, rate Rate, ia f
 	if !ok {
 		return // nothing was ever in flight
 	}
-	e.Dispersion = phi(w, best, best.capacity(fs.d))
+	e.Dispersion = phi(w.Spans[:], best, best.capacity(fs.d))
 	e.busyS = best.b
+	noise := 0.0 // of a counted rate
 	if !rate.Known {
-		e.Dispersion += ia * best.b / e.WindowS
+		noise = ia / e.WindowS
 	}
-	e.ZAll, e.ZPlateau, e.Z = e.roots(fs, e.WindowS)
-	_, _, e.ZLate = e.roots(fitAll(late), e.WindowS/2)
+	e.Dispersion += noise * best.b
+	e.ZAll, e.ZPlateau, e.Z = e.roots(fs, e.WindowS, e.Dispersion)
+
+	// The last half is judged as a window of its own: what went before must
+	// neither excuse it nor pass for its noise.
+	half := fitAll(late)
+	if last, ok := half.best(); ok {
+		p := phi(w.Spans[Spans/2:], last, last.capacity(half.d)) + 2*noise*last.b
+		_, _, e.ZLate = e.roots(half, e.WindowS/2, p)
+	}
 
 	lo, hi := fs.interval(profileDrop * e.Dispersion)
 	e.Capacity = Interval{best.capacity(fs.d), lo, hi, profileWeight}
@@ -110,38 +122,38 @@ func (e *Evidence) likelihood(w *Window, whole, late *Occupancy, rate Rate, ia f
 
 // roots returns the signed roots over all shapes, over plateaus, and their mix.
 // A window of s seconds without any departure is as unstable as its length says.
-func (e *Evidence) roots(fs fits, s float64) (all, flat, mix float64) {
+func (e *Evidence) roots(fs fits, s, phi float64) (all, flat, mix float64) {
 	if fs.d == 0 && len(fs.all) > 0 {
 		z := -math.Sqrt(2 * s * e.Offered)
 		return z, z, z
 	}
-	all = signedRoot(2 * fs.ratio(e.Offered, false) / e.Dispersion)
-	flat = signedRoot(2 * fs.ratio(e.Offered, true) / e.Dispersion)
+	all = signedRoot(2 * fs.ratio(e.Offered, false) / phi)
+	flat = signedRoot(2 * fs.ratio(e.Offered, true) / phi)
 	return all, flat, allWeight*all + (1-allWeight)*flat
 }
 
-// phi is the dispersion of departures about the fitted rate.
-func phi(w *Window, f fit, c float64) float64 {
-	var seen, want [Spans]float64
-	for i := range w.Spans {
-		o := &w.Spans[i].Occupancy
-		o.Each(func(l int, cell Cell) {
+// phi is the dispersion of departures about the fitted rate, in overlapping
+// twentieths and tenths of the spans given.
+func phi(spans []Span, f fit, c float64) float64 {
+	seen, want := make([]float64, len(spans)), make([]float64, len(spans))
+	for i := range spans {
+		spans[i].Occupancy.Each(func(l int, cell Cell) {
 			if l > 0 {
 				seen[i] += float64(cell.Departures)
 				want[i] += c * float64(cell.TimeNS) / 1e9 * f.shape.at(Value(l)/f.m)
 			}
 		})
 	}
-	return phiFloor + (1-phiFloor)*max(spread(seen, want, Spans/10), spread(seen, want, Spans/20))
+	return phiFloor + (1-phiFloor)*max(spread(seen, want, len(spans)/20), spread(seen, want, len(spans)/10))
 }
 
 // spread is the variance-to-mean ratio of seen − want over all runs of k
 // neighbouring spans. The residuals sum to zero over the window, so their mean
 // is zero by construction; the constants of the procedure were set without a
 // correction for it.
-func spread(seen, want [Spans]float64, k int) float64 {
-	var sq, mean, runs float64
-	for i := 0; i+k <= Spans; i++ {
+func spread(seen, want []float64, k int) float64 {
+	var sq, mean float64
+	for i := 0; i+k <= len(seen); i++ {
 		var r, m float64
 		for j := i; j < i+k; j++ {
 			r += seen[j] - want[j]
@@ -149,7 +161,6 @@ func spread(seen, want [Spans]float64, k int) float64 {
 		}
 		sq += r * r
 		mean += m
-		runs++
 	}
 	if mean <= 0 {
 		return 0

@@ -90,7 +90,7 @@ func Judge(w *Window, rate Rate) Result {
 	if r.State == Inconclusive {
 		r.NeedS = r.need(stableBar)
 	}
-	r.Reason = r.reason()
+	r.Reason = r.reason(stableBar)
 	return r
 }
 
@@ -113,7 +113,7 @@ func (r *Result) need(stableBar float64) float64 {
 	return r.WindowS * factor / (1 - WarmUp)
 }
 
-func (r *Result) reason() string {
+func (r *Result) reason(stableBar float64) string {
 	if slices.Contains(r.Warnings, WarnFewArrivals) {
 		return fmt.Sprintf("only %d requests arrived; at least %d are needed", r.Arrivals, minArrivals)
 	}
@@ -124,13 +124,27 @@ func (r *Result) reason() string {
 	if math.IsInf(r.Capacity.Hi, 1) {
 		c = fmt.Sprintf("at least %.4g/s", r.Capacity.Lo)
 	}
-	switch r.State {
-	case Stable:
-		return fmt.Sprintf("with a longer queue it would serve %s, above the %.4g/s offered", c, r.Offered)
-	case Unstable:
-		return fmt.Sprintf("with a long queue it serves %s against %.4g/s offered, and in flight grew from %.4g to %.4g between halves",
-			c, r.Offered, r.FirstHalf, r.SecondHalf)
+	verb := "went"
+	if r.State == Unstable {
+		verb = "grew"
 	}
-	return fmt.Sprintf("with a long queue it would serve %s, too close to the %.4g/s offered for %.3g s to tell; about %.0f s would decide",
-		c, r.Offered, r.WindowS, r.NeedS)
+	grew := fmt.Sprintf("in flight %s from %.4g to %.4g between halves", verb, r.FirstHalf, r.SecondHalf)
+	more := fmt.Sprintf("about %.0f s would decide", r.NeedS)
+	switch {
+	case r.State == Stable:
+		return fmt.Sprintf("with a longer queue it would serve %s, above the %.4g/s offered", c, r.Offered)
+	case r.State == Unstable && r.Z <= unstableZ:
+		return fmt.Sprintf("with a long queue it serves %s against %.4g/s offered, and %s", c, r.Offered, grew)
+	case r.State == Unstable:
+		return fmt.Sprintf("in the last half it fell behind the %.4g/s offered, and %s", r.Offered, grew)
+	case r.Z >= stableBar && r.GrowthZ >= stableGrow:
+		return fmt.Sprintf("with a longer queue it would serve %s, but %s; %s", c, grew, more)
+	case r.Z >= stableBar:
+		return fmt.Sprintf("over the whole window it serves %s, but not in its last half; %s", c, more)
+	case r.Z <= unstableZ:
+		return fmt.Sprintf("with a long queue it would serve %s against %.4g/s offered, but %s, which is no clear growth; %s",
+			c, r.Offered, grew, more)
+	}
+	return fmt.Sprintf("with a long queue it would serve %s, too close to the %.4g/s offered for %.3g s to tell; %s",
+		c, r.Offered, r.WindowS, more)
 }

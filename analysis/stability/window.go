@@ -1,7 +1,9 @@
 package stability
 
-// Spans is the number of equal stretches that a judged window is cut into.
-const Spans = 20
+// Spans is the number of equal stretches that a judged window is cut into: two to
+// each twentieth of it, so that blocks of T/20 overlap and the last half has
+// twentieths of its own.
+const Spans = 40
 
 // WarmUp is the share of a step that is cut off its front before it is judged,
 // where no warm-up is declared.
