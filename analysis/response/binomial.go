@@ -82,8 +82,8 @@ func betaFraction(a, b, x float64) float64 {
 	c := 1.0
 	d := 1 / floor(1-(a+b)*x/(a+1))
 	h := d
-	limit := 1000 + 20*int(math.Sqrt(max(a, b)))
-	for i := 1; i <= limit; i++ {
+	most := 1000 + 20*int(math.Sqrt(max(a, b)))
+	for i := 1; i <= most; i++ {
 		m := float64(i)
 		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
 		d = 1 / floor(1+even*d)

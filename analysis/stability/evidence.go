@@ -83,7 +83,9 @@ func Evaluate(w *Window, rate Rate) Evidence {
 	ia := max(dispersion(arrivals[:]), blockFloor)
 	id := max(dispersion(departures[:]), blockFloor)
 	e.DispersionIn, e.DispersionOut = ia, id
-	e.GrowthZ = growth(e.FirstHalf, e.SecondHalf, e.Offered, e.Ended, e.WindowS, ia, id)
+	e.GrowthZ = Halves{
+		First: e.FirstHalf, Second: e.SecondHalf, Offered: e.Offered, Ended: e.Ended, WindowS: e.WindowS, IA: ia, ID: id,
+	}.growth()
 	e.likelihood(w, &whole, &late, rate, ia)
 	return e
 }
@@ -166,16 +168,6 @@ func spread(seen, want []float64, k int) float64 {
 		return 0
 	}
 	return sq / mean
-}
-
-// growth is z_g = (m2 − m1)/√((I_a·λ + I_d·X)·T/3): how the difference of halves
-// compares with that of a queue which is exactly saturated.
-func growth(m1, m2, lambda, x, t, ia, id float64) float64 {
-	v := (ia*lambda + id*x) * t / 3
-	if v <= 0 {
-		return 0
-	}
-	return (m2 - m1) / math.Sqrt(v)
 }
 
 // dispersion is the variance-to-mean ratio of counts; 1 when nothing was counted.

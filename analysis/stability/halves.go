@@ -2,6 +2,7 @@ package stability
 
 import (
 	"fmt"
+	"math"
 )
 
 // halvesZ is the one-sided 5 % bar of the growth test.
@@ -31,7 +32,7 @@ func FromHalves(h Halves) Result {
 	r := Result{State: Inconclusive, Evidence: Evidence{
 		Offered: h.Offered, Ended: h.Ended, WindowS: h.WindowS,
 		FirstHalf: h.First, SecondHalf: h.Second, Mean: (h.First + h.Second) / 2,
-		GrowthZ: growth(h.First, h.Second, h.Offered, h.Ended, h.WindowS, h.IA, h.ID),
+		GrowthZ: h.growth(),
 	}}
 	if r.GrowthZ > halvesZ {
 		r.State = Unstable
@@ -45,4 +46,14 @@ func FromHalves(h Halves) Result {
 	r.Reason = fmt.Sprintf("in flight went from %.4g to %.4g between halves of %.3g s, within the noise of a saturated queue (z %.2g); a summary cannot show that it is stable, and about %.0f s would show growth at this pace",
 		h.First, h.Second, h.WindowS, r.GrowthZ, r.NeedS)
 	return r
+}
+
+// growth is z_g = (m2 − m1)/√((I_a·λ + I_d·X)·T/3): how the difference of halves
+// compares with that of a queue which is exactly saturated.
+func (h Halves) growth() float64 {
+	v := (h.IA*h.Offered + h.ID*h.Ended) * h.WindowS / 3
+	if v <= 0 {
+		return 0
+	}
+	return (h.Second - h.First) / math.Sqrt(v)
 }
