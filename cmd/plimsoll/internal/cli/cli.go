@@ -82,7 +82,7 @@ func (c Command) NewFlags() *flag.FlagSet {
 }
 
 // Parse reads flags and names in any order and returns the names. Flags that
-// are not given take their value from PLIMSOLL_<FLAG>, if it is set. When help
+// are not given take their value from PLIMSOLL_<FLAG>, unless it is empty. When help
 // is asked for it is printed, and the error is Exit(OK).
 func (c Command) Parse(env *Env, fs *flag.FlagSet) ([]string, error) {
 	names, err := interspersed(fs, env.Args)
@@ -141,7 +141,7 @@ func FromEnv(env *Env, fs *flag.FlagSet) error {
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var errs []error
 	fs.VisitAll(func(f *flag.Flag) {
-		if v, ok := env.Lookup(Twin(f.Name)); ok && !given[f.Name] {
+		if v, ok := env.Lookup(Twin(f.Name)); ok && v != "" && !given[f.Name] {
 			if err := fs.Set(f.Name, v); err != nil {
 				errs = append(errs, fmt.Errorf("invalid value %q in %s: %w", v, Twin(f.Name), err))
 			}

@@ -53,12 +53,14 @@ func Table(w io.Writer, v *wire.Verdict, colour bool) error {
 	}
 	p.line("")
 	p.about(v)
-	p.line("")
-	p.rates(v)
-	p.line("")
-	p.times(v)
-	p.line("")
-	p.notes(v)
+	if len(v.Steps) > 0 {
+		p.line("")
+		p.rates(v)
+		p.line("")
+		p.times(v)
+		p.line("")
+		p.notes(v)
+	}
 	p.judgements(v)
 	p.findings(v)
 	return p.err
