@@ -136,3 +136,24 @@ func TestDocumentLinksResolve(t *testing.T) {
 		}
 	})
 }
+
+func TestScriptsCanBeRun(t *testing.T) {
+	t.Parallel()
+	found := 0
+	walk(t, func(name string) {
+		if !strings.HasPrefix(name, ".ci/") || !bytes.HasPrefix(read(t, name), []byte("#!")) {
+			return
+		}
+		found++
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode()&0o111 == 0 {
+			t.Errorf("%s is not executable", name)
+		}
+	})
+	if found == 0 {
+		t.Error("no scripts in .ci")
+	}
+}
