@@ -41,7 +41,7 @@ func (s *Server) putBuffer(b *buffer) {
 // errTooLarge as soon as there is more than limit. Size is what the sender
 // announced, or negative. Hold is asked for room for so many bytes in all.
 func (b *buffer) read(r io.Reader, encoding string, size, limit int64, hold func(int64) bool) error {
-	in, err := b.inflater(r, encoding, limit)
+	in, err := b.inflater(r, encoding)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (b *buffer) grow(size int64) {
 
 // inflater returns a reader of the decoded body. The decompressors are fast only
 // on a buffered reader.
-func (b *buffer) inflater(r io.Reader, encoding string, limit int64) (io.Reader, error) {
+func (b *buffer) inflater(r io.Reader, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return r, nil
 	}
@@ -95,7 +95,7 @@ func (b *buffer) inflater(r io.Reader, encoding string, limit int64) (io.Reader,
 		return b.gzip, b.gzip.Reset(b.input)
 	}
 	if b.zstd == nil {
-		d, err := newZstd(limit)
+		d, err := newZstd()
 		if err != nil {
 			return nil, err
 		}
@@ -104,9 +104,12 @@ func (b *buffer) inflater(r io.Reader, encoding string, limit int64) (io.Reader,
 	return b.zstd, b.zstd.Reset(b.input)
 }
 
+// maxWindow is the largest window that zstd encoders use unless asked for more.
+const maxWindow = 8 << 20
+
 // newZstd returns a decoder that works in the caller's goroutine and refuses
-// windows that need more memory than a request may have.
-func newZstd(limit int64) (*zstd.Decoder, error) {
+// larger windows, which would take their memory before the first byte.
+func newZstd() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(min(uint64(limit), 8<<20)), zstd.WithDecoderMaxMemory(uint64(limit)))
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
 }

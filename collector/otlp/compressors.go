@@ -94,7 +94,7 @@ func (r *pooledZstd) Close() error {
 func (c *zstdCompressor) Decompress(r io.Reader) (io.Reader, error) {
 	z, ok := c.readers.Get().(*pooledZstd)
 	if !ok {
-		d, err := newZstd(64 << 20)
+		d, err := newZstd()
 		if err != nil {
 			return nil, err
 		}

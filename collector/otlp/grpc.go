@@ -96,12 +96,17 @@ func (s *Server) export(sig signal) grpc.MethodHandler {
 			s.putBuffer(m.buffer)
 		}()
 		if err := decode(m); err != nil {
-			if errors.Is(err, errBusy) || m.busy {
-				s.metrics.request(sig, "grpc", resultBusy, 0, s.now().Sub(start))
-				return nil, s.retryable(codes.ResourceExhausted, errBusy)
+			// The sender has been told by now.
+			result := resultMalformed
+			if status.Code(err) == codes.ResourceExhausted {
+				result = resultTooLarge
 			}
-			s.metrics.request(sig, "grpc", resultMalformed, 0, s.now().Sub(start))
+			s.metrics.request(sig, "grpc", result, 0, s.now().Sub(start))
 			return nil, err
+		}
+		if m.busy {
+			s.metrics.request(sig, "grpc", resultBusy, 0, s.now().Sub(start))
+			return nil, s.retryable(codes.ResourceExhausted, errBusy)
 		}
 		body := m.buffer.data
 		a, err := s.handle(ctx, sig, body, false)
@@ -153,7 +158,8 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(r)}, nil
 }
 
-// Unmarshal copies a message into the memory of its call.
+// Unmarshal copies a message into the memory of its call. That there is no room
+// is no error here, because grpc-go would answer it with INTERNAL.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	m, ok := v.(*call)
 	if !ok {
@@ -162,7 +168,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	n := data.Len()
 	if !m.server.metrics.reserve(int64(n), m.server.cfg.MaxInFlight) {
 		m.busy = true
-		return errBusy
+		return nil
 	}
 	m.held = int64(n)
 	if cap(m.buffer.data) < n {
