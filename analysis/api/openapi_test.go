@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -243,6 +244,18 @@ func TestDocumentMatchesParameters(t *testing.T) {
 		if diff := cmp.Diff(documented, known); diff != "" {
 			t.Errorf("GET %s (-documented +known):\n%s", path, diff)
 		}
+	}
+}
+
+// The example in the documentation is a verdict as the schema has it.
+func TestExampleFitsSchema(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("../../docs/verdict.example.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range loadDocument(t).check("Verdict", body) {
+		t.Error(problem)
 	}
 }
 

@@ -50,7 +50,7 @@ func Naive(w io.Writer, r *generator.ClosedReport) error {
 	p.line("")
 	rows := [][]string{{"STEP", "ASKED", "GOT", "FAILED", "p50", "p95", "p99"}}
 	for i := range r.Steps {
-		rows = append(rows, naiveRow(fmt.Sprintf("%d %s", i+1, clean(r.Steps[i].Name)), &r.Steps[i]))
+		rows = append(rows, naiveRow(fmt.Sprintf("%d %s", i, clean(r.Steps[i].Name)), &r.Steps[i]))
 	}
 	rows = append(rows, naiveRow("all", &r.Total))
 	for _, l := range columns(rows) {

@@ -147,7 +147,7 @@ func GitHub(w io.Writer, v *wire.Verdict) error {
 		}
 		title := "plimsoll: " + f.Code
 		if f.Step != nil {
-			title += fmt.Sprintf(" (step %d)", *f.Step+1)
+			title += fmt.Sprintf(" (step %d)", *f.Step)
 		}
 		p.annotate(level, title, f.Message)
 	}

@@ -102,9 +102,9 @@ func (p *printer) about(v *wire.Verdict) {
 	}
 }
 
-// label names a step in the tables.
+// label names a step in the tables, by its number in the document and in findings.
 func label(st *wire.Step) string {
-	text := strconv.Itoa(st.Index + 1)
+	text := strconv.Itoa(st.Index)
 	if st.Name != "" {
 		text += " " + clean(st.Name)
 	}
@@ -289,7 +289,7 @@ func (p *printer) findings(v *wire.Verdict) {
 	for _, f := range all {
 		text := clean(f.Message) + " [" + clean(f.Code) + "]"
 		if f.Step != nil {
-			text = fmt.Sprintf("step %d: ", *f.Step+1) + text
+			text = fmt.Sprintf("step %d: ", *f.Step) + text
 		}
 		severity := fmt.Sprintf("%-7s", clean(f.Severity))
 		for i, l := range wrap(text, width-9) {
