@@ -128,8 +128,8 @@ func TestIndependentCount(t *testing.T) {
 	check(level(100), several, littleslaw.Load{}, true, "")
 	several.Mean = 102
 	check(level(100), several, littleslaw.Load{}, false, "")
-	// Waits of 1 ms are stamped to 0.1 ms.
-	check(level(0.1), integral(0.108), littleslaw.Load{}, true, "")
+	// Waits of 1 ms are stamped to 0.05 ms.
+	check(level(0.1), integral(0.104), littleslaw.Load{}, true, "")
 	check(level(0.1), integral(0.12), littleslaw.Load{}, false, "")
 	// A gauge is never a fine check.
 	gauge := littleslaw.Count{Source: littleslaw.Gauge, Mean: 108, Samples: 60, Spread: 20}

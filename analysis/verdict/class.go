@@ -46,8 +46,11 @@ func (j *judge) inFlight(t *judged) {
 	r := stability.Judge(&s.Window, j.load(s))
 	j.halves(t, &r)
 	w.Stability = wire.Stability{State: string(r.State), Z: some(r.Z), Reason: r.Reason}
-	if u := r.Utilisation; r.Departures > 0 && u.Confidence > 0 && some(u.Value) != nil {
-		w.Stability.Utilisation = &wire.Estimate{Value: some(u.Value), Lo: some(u.Lo), Hi: some(u.Hi), Confidence: u.Confidence}
+	if u := r.Utilisation; r.Departures > 0 && u.Confidence > 0 && some(u.Hi) != nil {
+		w.Stability.Utilisation = &wire.Estimate{Hi: some(u.Hi), Confidence: u.Confidence}
+		if u.Lo > 0 { // else the window does not bound the capacity from above
+			w.Stability.Utilisation.Value, w.Stability.Utilisation.Lo = some(u.Value), some(u.Lo)
+		}
 	}
 	if r.State == stability.Inconclusive {
 		w.Stability.NeedS = some(r.NeedS)

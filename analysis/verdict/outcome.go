@@ -84,6 +84,8 @@ func (j *judge) outcome() {
 		d.Outcome, d.Headline = wire.OutcomeInvalid, j.invalidity()
 	case j.st.Rows == 0:
 		d.Outcome, d.Headline = wire.OutcomeInconclusive, "No request has been seen yet."
+	case len(j.steps) == 0:
+		d.Outcome, d.Headline = wire.OutcomeInconclusive, "No step has settled yet: the requests seen so far lie past the horizon or outside what was asked for."
 	case undecided != nil:
 		d.Outcome, d.Headline = wire.OutcomeInconclusive, j.doubt(undecided)
 	case open != nil:
@@ -167,7 +169,7 @@ func (j *judge) untested() string {
 
 // praise is the headline of a run that passed.
 func (j *judge) praise() string {
-	top := j.steps[0]
+	top := j.steps[0] // outcome has made sure that there is one
 	for _, t := range j.steps {
 		if j.must(t) && value(t.wire.Offered) > value(top.wire.Offered) {
 			top = t
