@@ -41,8 +41,10 @@ type fakeRuns struct {
 
 func newFakeRuns() *fakeRuns {
 	f := &fakeRuns{runs: map[string]*api.Run{}, declared: map[string]string{}, watchers: map[string][]chan struct{}{}}
-	f.add(api.Run{ID: "orders-41", Name: "orders", Generator: "otelgen", Finished: true, StartedAt: ptr(at(-600)), EndedAt: ptr(at(-500)), Revision: 7,
-		Summary: &api.Summary{Revision: 7, Outcome: wire.OutcomePass, Headline: "Carried 80/s."}})
+	f.add(api.Run{
+		ID: "orders-41", Name: "orders", Generator: "otelgen", Finished: true, StartedAt: ptr(at(-600)), EndedAt: ptr(at(-500)), Revision: 7,
+		Summary: &api.Summary{Revision: 7, Outcome: wire.OutcomePass, Headline: "Carried 80/s."},
+	})
 	f.add(api.Run{ID: "orders-42", Name: "orders", Generator: "otelgen", Finished: true, StartedAt: ptr(at(0)), EndedAt: ptr(at(72)), Revision: 118})
 	return f
 }

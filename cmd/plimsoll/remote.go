@@ -2,6 +2,8 @@ package main
 
 import (
 	"flag"
+	"slices"
+	"strings"
 
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/client"
@@ -32,12 +34,8 @@ func (r *remote) dial(env *cli.Env) (*client.Client, error) {
 
 // oneOf refuses a value of a flag that is not one of those allowed.
 func oneOf(name, value string, allowed ...string) error {
-	text := ""
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
-		text += " " + a
+	if slices.Contains(allowed, value) {
+		return nil
 	}
-	return cli.Usagef("--%s: %q is not one of:%s", name, value, text)
+	return cli.Usagef("--%s: %q is not one of: %s", name, value, strings.Join(allowed, " "))
 }

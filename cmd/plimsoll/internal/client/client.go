@@ -58,14 +58,14 @@ func New(server, token string) (*Client, error) {
 // Runs lists runs.
 func (c *Client) Runs(ctx context.Context, q url.Values) (wire.RunList, error) {
 	var out wire.RunList
-	_, err := c.call(ctx, http.MethodGet, "/api/v1/runs", q, nil, &out)
+	_, err := c.call(ctx, http.MethodGet, "/api/v1/runs", q, &out)
 	return out, err
 }
 
 // Verdict returns the verdict on a run, decoded and as it was sent.
 func (c *Client) Verdict(ctx context.Context, run string, q url.Values) (*wire.Verdict, []byte, error) {
 	var v wire.Verdict
-	body, err := c.call(ctx, http.MethodGet, runPath(run)+"/verdict", q, nil, &v)
+	body, err := c.call(ctx, http.MethodGet, runPath(run)+"/verdict", q, &v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,21 +91,21 @@ func (c *Client) Declare(ctx context.Context, d *wire.Declaration) (created bool
 // Finish finishes a run and returns it with its outcome.
 func (c *Client) Finish(ctx context.Context, run string) (wire.RunItem, error) {
 	var out wire.RunItem
-	_, err := c.call(ctx, http.MethodPost, runPath(run)+"/finish", nil, nil, &out)
+	_, err := c.call(ctx, http.MethodPost, runPath(run)+"/finish", nil, &out)
 	return out, err
 }
 
 // Delete removes a run and returns its id.
 func (c *Client) Delete(ctx context.Context, run string) (string, error) {
 	var out wire.Deleted
-	_, err := c.call(ctx, http.MethodDelete, runPath(run), nil, nil, &out)
+	_, err := c.call(ctx, http.MethodDelete, runPath(run), nil, &out)
 	return out.ID, err
 }
 
 func runPath(run string) string { return "/api/v1/runs/" + url.PathEscape(run) }
 
-func (c *Client) call(ctx context.Context, method, path string, q url.Values, body []byte, out any) ([]byte, error) {
-	_, answer, err := c.send(ctx, method, path, q, body)
+func (c *Client) call(ctx context.Context, method, path string, q url.Values, out any) ([]byte, error) {
+	_, answer, err := c.send(ctx, method, path, q, nil)
 	if err != nil {
 		return nil, err
 	}

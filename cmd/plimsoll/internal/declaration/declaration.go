@@ -102,9 +102,9 @@ type field struct {
 
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		fields = append(fields, field{name, t.Field(i).Type})
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, field{name, f.Type})
 	}
 	return fields
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/show"
 )
 
-//nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func at(s float64) time.Time {

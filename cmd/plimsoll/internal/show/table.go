@@ -30,7 +30,7 @@ func (p *printer) paint(word string) string {
 	if !p.colour {
 		return word
 	}
-	code := ""
+	var code string
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case wire.OutcomePass, wire.ClassStable:
 		code = "32"
