@@ -256,27 +256,29 @@ func metricSeeds() [][]byte {
 		}),
 		metric("s", dataSummary, number(func(e *encoder) { e.fixed(4, 3) })),
 	}
-	wrap := func(scope string, resource []any, metrics ...func(e *encoder)) []byte {
-		var e encoder
-		e.msg(1, func(e *encoder) {
-			e.msg(2, func(e *encoder) {
-				for _, m := range metrics {
-					e.msg(2, m)
-				}
-				e.msg(1, func(e *encoder) { e.str(1, scope) })
-			})
-			e.msg(1, func(e *encoder) {
-				for i := 0; i < len(resource); i += 2 {
-					e.attr(1, resource[i].(string), resource[i+1])
-				}
-			})
-		})
-		return e.b
-	}
 	return [][]byte{
 		nil,
 		wrap("k6", []any{"service.name", "k6"}, all...),
 		wrap("orders", []any{"service.name", "orders", "service.instance.id", "1"}, all...),
 		wrap("otelgen", []any{"service.name", "load", "loadtest.run.id", "r"}, all[1], all[4]),
 	}
+}
+
+// wrap encodes metrics of one resource and scope, which come last.
+func wrap(scope string, resource []any, metrics ...func(e *encoder)) []byte {
+	var e encoder
+	e.msg(1, func(e *encoder) {
+		e.msg(2, func(e *encoder) {
+			for _, m := range metrics {
+				e.msg(2, m)
+			}
+			e.msg(1, func(e *encoder) { e.str(1, scope) })
+		})
+		e.msg(1, func(e *encoder) {
+			for i := 0; i < len(resource); i += 2 {
+				e.attr(1, resource[i].(string), resource[i+1])
+			}
+		})
+	})
+	return e.b
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	grpcgzip "google.golang.org/grpc/encoding/gzip"
 
@@ -217,7 +219,7 @@ func TestSameID(t *testing.T) {
 	}
 	var raw rawCodec
 	out := new([]byte)
-	if err := ts.dial(t).Invoke(t.Context(), "/opentelemetry.proto.collector.trace.v1.TraceService/Export", &body, out,
+	if err := ts.dial(t).Invoke(t.Context(), exportTraces, &body, out,
 		grpc.ForceCodec(raw), grpc.UseCompressor("gzip")); err != nil {
 		t.Fatal(err)
 	}
@@ -283,6 +285,30 @@ func TestStop(t *testing.T) {
 	}
 }
 
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	server, client := certificate(t)
+	ts := startServer(t, func(c *Config) { c.TLS = server })
+	body, out := sdkRequest(3, 1), new([]byte)
+	conn, err := grpc.NewClient(ts.grpc, grpc.WithTransportCredentials(credentials.NewTLS(client)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Invoke(t.Context(), exportTraces, &body, out, grpc.ForceCodec(rawCodec{})); err != nil {
+		t.Error(err)
+	}
+	transport := &http.Transport{TLSClientConfig: client}
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport}).Post("https"+strings.TrimPrefix(ts.http, "http")+"/v1/traces", typeProtobuf, bytes.NewReader(sdkRequest(3, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = res.Body.Close(); res.StatusCode != 200 || len(ts.sink.rows) != 6 {
+		t.Errorf("%d, %d rows", res.StatusCode, len(ts.sink.rows))
+	}
+}
+
 func TestServeError(t *testing.T) {
 	t.Parallel()
 	s, err := New(DefaultConfig(), &fakeSink{}, convention.Default(), time.Now, slog.New(slog.DiscardHandler), NewMetrics(metrics.NewSet()))
@@ -340,7 +366,7 @@ func BenchmarkGRPC(b *testing.B) {
 			c := ts.dial(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := c.Invoke(b.Context(), "/opentelemetry.proto.collector.trace.v1.TraceService/Export", &body, out, options...); err != nil {
+				if err := c.Invoke(b.Context(), exportTraces, &body, out, options...); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -119,10 +119,14 @@ func (r *reader) bytes() []byte {
 		return nil
 	}
 	var n uint64
-	if r.pos < len(r.b) && r.b[r.pos] < 0x80 {
-		n = uint64(r.b[r.pos])
+	switch b := r.b[r.pos:]; {
+	case len(b) > 0 && b[0] < 0x80:
+		n = uint64(b[0])
 		r.pos++
-	} else {
+	case len(b) > 1 && b[1] < 0x80:
+		n = uint64(b[0]&0x7f) | uint64(b[1])<<7
+		r.pos += 2
+	default:
 		n = r.uvarint()
 	}
 	if n > uint64(len(r.b)-r.pos) {
