@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/stability"
+)
+
+const (
+	stallAlarm  = 1e-3 // chance of one false stall in a stretch of Poisson completions
+	leastStall  = 100e6
+	leastHit    = 2
+	keptGaps    = 1024
+	fewestEnds  = 50
+	joinedShare = 0.1 // stalls nearer than this share of their length are one
+)
+
+// Stall is a stretch in which nothing ended though requests were in flight.
+type Stall struct {
+	From, To int64
+	Hit      int64   // requests that were in flight at its end
+	Expected float64 // completions that the same numbers in flight give at other times
+}
+
+// Seconds is its length.
+func (s Stall) Seconds() float64 { return float64(s.To-s.From) / 1e9 }
+
+// Stalls accumulates sends and completions of one stretch in order of time,
+// completions first at one instant. It keeps time and completions per pooled
+// level in flight and the 1,024 longest gaps, weighted by requests in flight.
+type Stalls struct {
+	n     int64
+	last  int64 // last event
+	since int64 // start of the open gap: last completion, or N rising from zero
+	from  int64 // in flight at since
+	ends  int64
+	level stability.Occupancy
+	gaps  lags
+	kept  []gap
+	more  int64 // gaps as long as kept ones that found no room
+}
+
+type gap struct {
+	from, to int64
+	n0, n1   int64
+}
+
+func (g *gap) weight() float64 { return float64(g.to-g.from) * float64(g.n0+g.n1) }
+
+// Begin sets the start of the stretch and the number in flight at it.
+func (s *Stalls) Begin(at, inFlight int64) {
+	s.n, s.last, s.since, s.from = inFlight, at, at, inFlight
+}
+
+// Send counts a request that enters.
+func (s *Stalls) Send(at int64) {
+	s.advance(at, 0)
+	if s.n == 0 {
+		s.since, s.from = at, 1
+	}
+	s.n++
+}
+
+// End counts a request that leaves.
+func (s *Stalls) End(at int64) {
+	s.advance(at, 1)
+	s.close(at)
+	s.ends++
+	s.n = max(0, s.n-1)
+	s.since, s.from = at, s.n
+}
+
+func (s *Stalls) advance(at, departures int64) {
+	if s.n > 0 {
+		s.level.Add(stability.LevelOf(int(s.n)), max(0, at-s.last), departures)
+	}
+	s.last = at
+}
+
+// close ends the open gap.
+func (s *Stalls) close(at int64) {
+	if s.n == 0 {
+		return
+	}
+	s.gaps.add(at - s.since)
+	if at-s.since < leastStall || s.n < leastHit {
+		return
+	}
+	g := gap{s.since, at, s.from, s.n}
+	if len(s.kept) < keptGaps {
+		s.kept = append(s.kept, g)
+		return
+	}
+	s.more++
+	least := 0
+	for i := range s.kept {
+		if s.kept[i].weight() < s.kept[least].weight() {
+			least = i
+		}
+	}
+	if g.weight() > s.kept[least].weight() {
+		s.kept[least] = g
+	}
+}
+
+// Result returns the stalls in order of time, seen until the given end of the
+// stretch. more is how many shorter gaps were not looked at.
+//
+// With r(n) = D_n/T_n, completions from level n over time at it, a gap over
+// which N rises from n₀ to n₁ would have held
+//
+//	E = ∫ r(N(t)) dt ≈ (to − from) · mean of r(n) over n₀..n₁
+//
+// completions, and Poisson completions leave it empty with probability e⁻ᴱ. A
+// gap is a stall where E > φ·ln(K/0.001), K the number of gaps: one false stall
+// in a thousand stretches. φ = max(1, p99/(mean·ln 100)) of all gaps is 1 for
+// Poisson completions and larger where they come in bunches. Gaps below 0.1 s
+// and with fewer than two requests in flight are left out.
+func (s *Stalls) Result(to int64) (stalls []Stall, more int64) {
+	kept := slices.Clone(s.kept)
+	if s.n >= leastHit && to-s.since >= leastStall {
+		kept = append(kept, gap{s.since, to, s.from, s.n})
+	}
+	if s.ends < fewestEnds || s.gaps.n == 0 {
+		return nil, 0
+	}
+	mean := s.gaps.total / float64(s.gaps.n)
+	phi := 1.0
+	if mean > 0 {
+		phi = max(1, s.gaps.quantile(0.99)/mean/math.Log(100))
+	}
+	limit := phi * math.Log(float64(s.gaps.n)/stallAlarm)
+	slices.SortFunc(kept, func(a, b gap) int {
+		switch {
+		case a.from < b.from:
+			return -1
+		case a.from > b.from:
+			return 1
+		}
+		return 0
+	})
+	speed := s.speeds()
+	for i := range kept {
+		g := &kept[i]
+		if e := g.expected(speed); e > limit {
+			stalls = join(stalls, Stall{g.from, g.to, g.n1, e})
+		}
+	}
+	return stalls, s.more
+}
+
+// speeds are completions per ns at every pooled level.
+func (s *Stalls) speeds() []float64 {
+	out := make([]float64, s.level.Top()+1)
+	s.level.Each(func(level int, c stability.Cell) {
+		if level < len(out) && c.TimeNS > 0 {
+			out[level] = float64(c.Departures) / float64(c.TimeNS)
+		}
+	})
+	return out
+}
+
+func (g *gap) expected(speed []float64) float64 {
+	var sum, levels float64
+	lo, hi := stability.LevelOf(int(max(1, g.n0))), stability.LevelOf(int(g.n1))
+	for k := lo; k <= hi; k++ {
+		levels++
+		if k < len(speed) {
+			sum += speed[k]
+		}
+	}
+	return sum / max(1, levels) * float64(g.to-g.from)
+}
+
+// join adds a stall, or lengthens the last one where hardly anything lay
+// between.
+func join(all []Stall, s Stall) []Stall {
+	if n := len(all); n > 0 {
+		last := &all[n-1]
+		if float64(s.From-last.To) <= joinedShare*float64(s.To-last.From) {
+			last.To, last.Expected = s.To, last.Expected+s.Expected
+			last.Hit = max(last.Hit, s.Hit)
+			return all
+		}
+	}
+	return append(all, s)
+}
