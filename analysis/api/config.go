@@ -20,7 +20,8 @@ type Config struct {
 	CacheBytes    int64         // memory of encoded answers
 	KeepAlive     time.Duration // between comments on a silent event stream
 	EventEvery    time.Duration // least time between two events of one stream
-	WriteTimeout  time.Duration // for one event to leave
+	BodyTimeout   time.Duration // for the body of a request to arrive
+	WriteTimeout  time.Duration // for an event or an answer to leave
 }
 
 // DefaultConfig suits a sidecar beside a load generator: it would rather let a
@@ -34,7 +35,8 @@ func DefaultConfig() Config {
 		CacheBytes:    32 << 20,
 		KeepAlive:     15 * time.Second,
 		EventEvery:    time.Second,
-		WriteTimeout:  10 * time.Second,
+		BodyTimeout:   30 * time.Second,
+		WriteTimeout:  time.Minute,
 	}
 }
 
@@ -50,6 +52,7 @@ func (c Config) Validate() error {
 	positive("MaxStreams", int64(c.MaxStreams))
 	positive("MaxComputing", int64(c.MaxComputing))
 	positive("KeepAlive", int64(c.KeepAlive))
+	positive("BodyTimeout", int64(c.BodyTimeout))
 	positive("WriteTimeout", int64(c.WriteTimeout))
 	if c.MaxListJudged < 0 || c.CacheBytes < 0 || c.EventEvery < 0 {
 		errs = append(errs, errors.New("MaxListJudged, CacheBytes and EventEvery may not be negative"))

@@ -57,8 +57,9 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	id      string
-	sent    uint64 // revision of the last event
-	any     bool   // one event has been sent
+	sent    uint64        // revision of the last event
+	any     bool          // one event has been sent
+	took    time.Duration // to compute the last event
 }
 
 func (st *stream) run(ctx context.Context, headOnly bool, changes <-chan struct{}) {
@@ -72,7 +73,8 @@ func (st *stream) run(ctx context.Context, headOnly bool, changes <-chan struct{
 		if more := st.event(ctx); !more {
 			return
 		}
-		if !pause(ctx, st.s.closing, st.s.cfg.EventEvery) {
+		// Looks at a long run cost more; they may take a tenth of the time.
+		if !pause(ctx, st.s.closing, max(st.s.cfg.EventEvery, min(9*st.took, time.Minute))) {
 			return
 		}
 		for waiting := true; waiting; {
@@ -107,7 +109,9 @@ func (st *stream) event(ctx context.Context) bool {
 	if st.any && run.Revision == st.sent {
 		return !run.Finished
 	}
+	begin := st.s.deps.Now()
 	got, err := st.s.judge(ctx, &run, query.Options{}, false)
+	st.took = st.s.deps.Now().Sub(begin)
 	if err != nil {
 		st.fail(ctx, err)
 		return false
@@ -147,7 +151,6 @@ func (st *stream) fail(ctx context.Context, err error) {
 }
 
 // write sends text at once; a reader that does not take it in time is let go.
-// Some writers know no deadlines, and then the connection's own bound holds.
 func (st *stream) write(text string) bool {
 	_ = st.control.SetWriteDeadline(st.s.deps.Now().Add(st.s.cfg.WriteTimeout))
 	if _, err := st.w.Write([]byte(text)); err != nil {

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"errors"
+	"io"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 )
 
 // call handles a request and returns what went wrong, if anything has been
@@ -73,8 +77,11 @@ func (s *Server) routesHandler() http.Handler {
 func (s *Server) dispatch(rt route) http.Handler {
 	allow := allowed(rt.methods)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w}
 		begin := s.deps.Now()
+		rec := &recorder{ResponseWriter: w, begin: func() {
+			// Some writers know no deadlines; then the connection's own bound holds.
+			_ = http.NewResponseController(w).SetWriteDeadline(s.deps.Now().Add(s.cfg.WriteTimeout))
+		}}
 		defer func() { s.stats.request(rt.path, rec.status, s.deps.Now().Sub(begin)) }()
 		defer s.recover(rec, r)
 		c, err := s.admit(rt, r, allow)
@@ -82,12 +89,37 @@ func (s *Server) dispatch(rt route) http.Handler {
 			s.fail(rec, r, err)
 			return
 		}
-		r.Body = http.MaxBytesReader(rec, r.Body, s.cfg.MaxBodyBytes)
+		if err := s.takeBody(rec, r); err != nil {
+			s.fail(rec, r, err)
+			return
+		}
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := c(rec, r); err != nil && rec.status == 0 {
 			s.fail(rec, r, err)
 		}
 	})
+}
+
+// takeBody reads the body whole, within its bounds of size and time, so that no
+// deadline is left that would cut a long answer off.
+func (s *Server) takeBody(w http.ResponseWriter, r *http.Request) error {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	timed := control.SetReadDeadline(s.deps.Now().Add(s.cfg.BodyTimeout)) == nil
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &problem{status: http.StatusRequestTimeout, code: "body_too_slow", text: "the body did not arrive in " + s.cfg.BodyTimeout.String()}
+	}
+	if err != nil {
+		return bodyError(err)
+	}
+	if timed {
+		_ = control.SetReadDeadline(time.Time{}) // it could be set, so it can be taken back
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
 }
 
 // admit finds the call of a request, or says why there is none.
@@ -158,12 +190,14 @@ func (s *Server) recover(w *recorder, r *http.Request) {
 // recorder remembers the status of an answer.
 type recorder struct {
 	http.ResponseWriter
+	begin  func() // called before the first byte
 	status int
 }
 
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
+		r.begin()
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -171,6 +205,7 @@ func (r *recorder) WriteHeader(status int) {
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
+		r.begin()
 	}
 	return r.ResponseWriter.Write(p)
 }

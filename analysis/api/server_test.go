@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -311,6 +315,75 @@ func TestSettle(t *testing.T) {
 	f.runs.change("orders-42", func(*api.Run) {})
 	settle(false, 2, 1)
 	settle(false, 2, 1)
+}
+
+// What is remembered stays within its budget, the oldest use goes first.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *api.Config) { c.CacheBytes = 40_000 }) // room for two verdicts
+	ask := func(id string, want int) {
+		t.Helper()
+		f.do(t, "GET", "/api/v1/runs/"+id+"/verdict", "")
+		if f.analysis.judged != want {
+			t.Errorf("asked for %s: judged %d times, want %d", id, f.analysis.judged, want)
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		f.runs.add(api.Run{ID: id, Revision: 1})
+	}
+	ask("a", 1)
+	ask("b", 2)
+	ask("a", 2)
+	ask("c", 3)
+	ask("a", 3)
+	ask("b", 4)
+	none := newFixture(t, func(c *api.Config) { c.CacheBytes = 0 })
+	none.do(t, "GET", "/api/v1/runs/latest/verdict", "")
+	none.do(t, "GET", "/api/v1/runs/latest/verdict", "")
+	if none.analysis.judged != 2 {
+		t.Errorf("judged %d times without memory, want 2", none.analysis.judged)
+	}
+}
+
+// A body that does not come is not waited for.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *api.Config) { c.BodyTimeout = 10 * time.Millisecond })
+	conn, err := net.Dial("tcp", f.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST /api/v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if !strings.Contains(string(answer), "408 ") || !strings.Contains(string(answer), "body_too_slow") {
+		t.Errorf("answer = %s, %v", answer, err)
+	}
+}
+
+// No query makes a call fail that is not the caller's fault.
+func FuzzQuery(f *testing.F) {
+	for _, q := range []string{"deadline_s=1", "from=2026-11-30T10:00:00Z", "objective=p99<1s&objective=step:a error<1%", "names=offered,queue:x", "limit=5&cursor=x&q=y", "%zz"} {
+		f.Add(q)
+	}
+	srv, err := api.New(api.DefaultConfig(), api.Deps{Runs: newFakeRuns(), Analysis: &fakeAnalysis{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(srv.Close)
+	f.Fuzz(func(t *testing.T, q string) {
+		for _, path := range []string{"/api/v1/runs", "/api/v1/runs/latest/verdict", "/api/v1/runs/latest/series", "/api/v1/runs/latest/heatmap"} {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+			r.URL.RawQuery = q
+			srv.ServeHTTP(w, r)
+			if w.Code != 200 && w.Code != 400 || !json.Valid(w.Body.Bytes()) {
+				t.Errorf("GET %s?%s = %d %s", path, q, w.Code, w.Body)
+			}
+		}
+	})
 }
 
 // A list judges few runs and shows no outcome for the others.

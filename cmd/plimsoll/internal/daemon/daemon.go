@@ -138,16 +138,19 @@ func (d *Daemon) listen(name, addr string, h http.Handler, secure *tls.Config) (
 		return "", err
 	}
 	l = &bounded{Listener: l, held: make(chan struct{}, d.cfg.MaxConnections), refused: &d.refused}
-	if secure != nil {
-		l = tls.NewListener(l, secure)
-	}
-	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	srv := &http.Server{ // handlers bound the time of bodies and answers themselves
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, TLSConfig: secure.Clone(),
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(d.cfg.Log.Handler(), slog.LevelDebug),
 	}
 	d.http = append(d.http, srv)
 	d.background.Go(func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		var err error
+		if secure != nil {
+			err = srv.ServeTLS(l, "", "")
+		} else {
+			err = srv.Serve(l)
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
 			d.failed <- fmt.Errorf("serve %s: %w", name, err)
 		}
 	})

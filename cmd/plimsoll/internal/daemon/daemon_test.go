@@ -3,9 +3,16 @@ package daemon_test
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -185,6 +192,81 @@ func TestFailedStart(t *testing.T) {
 		}
 	}
 	shutdown(t, start(t, cfg)) // the directory is free
+}
+
+// With a certificate and a token nothing is served in the open.
+func TestTLSAndToken(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	pool := certificate(t, &cfg)
+	cfg.Token = "s3cret"
+	d := start(t, cfg)
+	defer shutdown(t, d)
+	c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}}
+	defer c.CloseIdleConnections()
+	for _, to := range []struct {
+		method, url string
+		open        int // without a token
+		with        int
+	}{
+		{"GET", "https://" + d.Addrs().HTTP + "/api/v1/runs", 401, 200},
+		{"GET", "https://" + d.Addrs().HTTP + "/readyz", 200, 200},
+		{"POST", "https://" + d.Addrs().OTLPHTTP + "/v1/traces", 401, 200},
+	} {
+		for token, want := range map[string]int{"": to.open, "Bearer s3cret": to.with} {
+			req, err := http.NewRequestWithContext(t.Context(), to.method, to.url, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			if token != "" {
+				req.Header.Set("Authorization", token)
+			}
+			res, err := c.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != want {
+				t.Errorf("%s with %q = %d, want %d", to.url, token, res.StatusCode, want)
+			}
+		}
+	}
+	if status, _ := call(t, "GET", "http://"+d.Addrs().HTTP+"/readyz", ""); status != 400 {
+		t.Errorf("plain text on a TLS port = %d", status)
+	}
+}
+
+// certificate makes one for loopback and configures it.
+func certificate(t *testing.T, cfg *daemon.Config) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cfg.TLSCert, cfg.TLSKey = filepath.Join(dir, "crt"), filepath.Join(dir, "key")
+	crt := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for file, data := range map[string][]byte{cfg.TLSCert: crt, cfg.TLSKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(crt)
+	return pool
 }
 
 // Connections beyond the bound are closed and counted.
