@@ -72,7 +72,7 @@ func TestKilled(t *testing.T) {
 			next = max(next, n+1)
 		}
 		next += crashWriters // appends under way may have become durable
-		checkKilled(t, dir, acknowledged)
+		checkCrashed(t, dir, Options{}, acknowledged)
 	}
 }
 
@@ -105,11 +105,11 @@ func appendUntilKilled(t *testing.T, dir string, from, acks int) []int {
 	return got
 }
 
-func checkKilled(t *testing.T, dir string, acknowledged map[int]bool) {
+func checkCrashed(t *testing.T, dir string, opt Options, acknowledged map[int]bool) {
 	t.Helper()
-	l, err := Open(dir, Options{})
+	l, err := Open(dir, opt)
 	if err != nil {
-		t.Fatalf("open after a kill: %v", err)
+		t.Fatalf("open after a crash: %v", err)
 	}
 	defer l.Close()
 	seen := map[string]map[string]bool{"a": {}, "b": {}}
@@ -138,7 +138,7 @@ func checkKilled(t *testing.T, dir string, acknowledged map[int]bool) {
 			t.Errorf("append %d was acknowledged and is gone", n)
 		}
 		if duplicate, err := l.Append(t.Context(), crashID(n), crashRecords(n)); err != nil || !duplicate {
-			t.Errorf("append %d is not known after a kill: %v", n, err)
+			t.Errorf("append %d is not known after the crash: %v", n, err)
 		}
 	}
 }

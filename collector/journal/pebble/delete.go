@@ -36,6 +36,14 @@ func (l *Log) Delete(ctx context.Context, stream string, at []journal.Position) 
 			return fmt.Errorf("delete from journal: %w", err)
 		}
 	}
+	if len(at) == 0 {
+		return nil
+	}
+	// Only deletions that have reached the tables give room back, and on a full
+	// disk no append will come that would push them there.
+	if _, err := l.db.AsyncFlush(); err != nil {
+		return fmt.Errorf("delete from journal: flush: %w", err)
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 // stalled.
 type room struct {
 	dir     string
+	fs      vfs.FS
 	minFree int64
 	log     *slog.Logger
 	ended   chan struct{} // closed when the log is closed
@@ -33,8 +34,8 @@ const (
 	giveUp     = 10 // retries of work that can be done again later
 )
 
-func newRoom(dir string, minFree int64, log *slog.Logger) *room {
-	return &room{dir: dir, minFree: minFree, log: log, ended: make(chan struct{}), full: make(chan struct{})}
+func newRoom(dir string, opt Options) *room {
+	return &room{dir: dir, fs: opt.fs, minFree: opt.MinFree, log: opt.Logger, ended: make(chan struct{}), full: make(chan struct{})}
 }
 
 // check refuses an append when it might not leave room enough for the engine.
@@ -52,7 +53,7 @@ func (r *room) leaves(minFree int64) error {
 	if minFree <= 0 {
 		return nil
 	}
-	usage, err := vfs.Default.GetDiskUsage(r.dir)
+	usage, err := r.fs.GetDiskUsage(r.dir)
 	if err != nil {
 		return fmt.Errorf("free bytes of %s: %w", r.dir, err)
 	}

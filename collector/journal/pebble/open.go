@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"syscall"
 
 	engine "github.com/cockroachdb/pebble/v2"
@@ -33,13 +32,15 @@ type Options struct {
 	// Fatal is called with the reason when the engine cannot go on, and must
 	// not return. What was acknowledged is safe. Nil means to log it and exit.
 	Fatal func(reason string)
+
+	fs vfs.FS // nil but in tests
 }
 
 // The engine's memory. Its defaults are made for servers that own a machine.
 const (
-	cacheBytes    = 8 << 20
+	cacheBytes    = 4 << 20
 	memtableBytes = 4 << 20
-	memtables     = 3 // one being filled, the others being flushed
+	memtables     = 2 // one being filled, the other being flushed
 	openFiles     = 256
 	bloomBits     = 10
 	openBytes     = 1 << 20 // free bytes that opening a log takes, at most
@@ -65,14 +66,17 @@ func open(dir string, opt Options) (*Log, error) {
 	if opt.MinFree == 0 {
 		opt.MinFree = DefaultMinFree
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if opt.fs == nil {
+		opt.fs = vfs.Default
+	}
+	if err := makeDir(opt.fs, dir); err != nil {
 		return nil, err
 	}
-	lock, err := engine.LockDirectory(dir, vfs.Default)
+	lock, err := engine.LockDirectory(dir, opt.fs)
 	if err != nil {
 		return nil, lockError(err)
 	}
-	r := newRoom(dir, opt.MinFree, opt.Logger)
+	r := newRoom(dir, opt)
 	if err := r.leaves(max(opt.MinFree/8, openBytes)); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -88,6 +92,28 @@ func open(dir string, opt Options) (*Log, error) {
 	}
 	r.open()
 	return l, nil
+}
+
+// makeDir creates a directory that is missing, and makes that durable: what is
+// synced in it is lost with it otherwise.
+func makeDir(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil // if it is no directory, the lock says so
+	}
+	parent := fs.PathDir(dir)
+	if parent != dir {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	d, err := fs.OpenDir(parent)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // openEngine opens the engine and makes an error of what it holds for fatal.
@@ -119,7 +145,7 @@ func lockError(err error) error {
 func engineOptions(opt Options, r *room) *engine.Options {
 	log := &logger{log: opt.Logger, fatal: opt.Fatal}
 	o := &engine.Options{
-		FS:                          &patientFS{FS: vfs.Default, room: r},
+		FS:                          &patientFS{FS: opt.fs, room: r},
 		FormatMajorVersion:          engine.FormatValueSeparation,
 		CacheSize:                   cacheBytes,
 		MemTableSize:                memtableBytes,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	engine "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll/plimsoll/collector/journal"
@@ -89,7 +90,8 @@ func TestOpenRefuses(t *testing.T) {
 
 // setRaw sets a key, or deletes it, without regard for what it means.
 func setRaw(dir string, key, value []byte) error {
-	db, err := engine.Open(dir, engineOptions(Options{Logger: slog.New(slog.DiscardHandler)}, newRoom(dir, -1, nil)))
+	opt := Options{Logger: slog.New(slog.DiscardHandler), fs: vfs.Default}
+	db, err := engine.Open(dir, engineOptions(opt, newRoom(dir, opt)))
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func run(ctx context.Context, c config, out io.Writer) (err error) {
 	if err := write(ctx, &p, c, log); err != nil {
 		return errors.Join(err, log.Close())
 	}
+	p.line("peak memory, writing", "%d MiB resident", peakMemory()>>20)
 	start := time.Now()
 	if err := log.Close(); err != nil {
 		return err
@@ -81,7 +82,7 @@ func run(ctx context.Context, c config, out io.Writer) (err error) {
 	for _, pass := range passes() {
 		err = errors.Join(err, p.measure(pass.name, func() error { return pass.over(ctx, log, c.rows) }))
 	}
-	p.line("peak memory", "%d MiB resident", peakMemory()>>20)
+	p.line("peak memory, all", "%d MiB resident", peakMemory()>>20)
 	return errors.Join(err, log.Close())
 }
 
