@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 			e.Values["servers"] = map[string]*running{}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "stop": stop, "code": wantCode, "post": postFile},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "stop": stop, "code": wantCode, "post": postFile, "rmdir": rmdir},
 	})
 }
 
@@ -109,6 +109,9 @@ func stop(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Fatalf("the server did not stop")
 	}
 }
+
+// rmdir removes a directory that has to be empty.
+func rmdir(ts *testscript.TestScript, _ bool, args []string) { ts.Check(os.Remove(ts.MkAbs(args[0]))) }
 
 // postFile sends a file to a URL as OTLP in JSON.
 func postFile(ts *testscript.TestScript, _ bool, args []string) {
