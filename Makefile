@@ -42,9 +42,8 @@ race: ## Run the tests of packages with goroutines under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $$(.ci/concurrent)
 
 .PHONY: lint
-lint: ## Vet, format check and golangci-lint
+lint: ## Vet and golangci-lint, formatting included
 	$(GO) vet ./...
-	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run ./...
 
 .PHONY: fmt
