@@ -20,27 +20,39 @@ type folder struct {
 	groups  map[sample.Group]*group
 	sources map[string]*source
 	streams map[streamKey]*stream
-	steps   map[string]*named
 	meter   meter
 
 	declared *Schedule
 	start    int64 // start of the declared schedule
 	join     joiner
 
-	first, last  int64 // first due and last end
-	lastDue      int64
-	longest      int64 // longest time from due to end
-	lag          int64 // longest time from due to the start of the row's batch
-	rows         int64
-	early        int64
-	sampled      int64
-	weakest      Grade
-	model        sample.Model
-	mixedModel   bool
+	extent
 	series       *Series
 	state        *State
 	judgedFrom   map[int]int64
 	deadlineSeen bool
+}
+
+// extent is what must be known of all rows before steps can be laid out.
+type extent struct {
+	first, last int64 // first due and last end
+	lastDue     int64
+	longest     int64 // longest time from due to end
+	lag         int64 // longest time from due to the start of the row's batch
+	rows        int64
+	early       int64
+	sampled     int64
+	weakest     Grade
+	model       sample.Model
+	mixedModel  bool
+	steps       map[string]*named
+}
+
+func newExtent() extent {
+	return extent{
+		first: math.MaxInt64, last: math.MinInt64, lastDue: math.MinInt64, weakest: noGrade,
+		steps: map[string]*named{},
+	}
 }
 
 // group is a stream of rows with what the declaration and the question add.
@@ -79,9 +91,7 @@ func newFolder(ev Evidence, opt query.Options) *folder {
 	f := &folder{
 		ev: ev, run: ev.Run(), opt: opt,
 		groups: map[sample.Group]*group{}, sources: map[string]*source{},
-		streams: map[streamKey]*stream{}, steps: map[string]*named{},
-		first: math.MaxInt64, last: math.MinInt64, lastDue: math.MinInt64,
-		weakest: noGrade, judgedFrom: map[int]int64{},
+		streams: map[streamKey]*stream{}, extent: newExtent(), judgedFrom: map[int]int64{},
 	}
 	entries := ev.Entries()
 	f.order = make([]int, len(entries))
@@ -183,19 +193,27 @@ func (f *folder) newGroup(s *sample.Group) *group {
 
 // scan is the first pass: everything that must be known before requests can be
 // put on the time line. It sees attempts, and what it keeps does not depend on
-// their order.
+// their order. Where the due time of a row or whether it counts hangs on other
+// rows, the extent of the run is measured in a pass of its own.
 func (f *folder) scan(ctx context.Context) error {
-	var local []*group
 	wanted := func(name string) bool {
 		return name == scheduledName || name == droppedName || name == inFlightTimeName
 	}
-	err := f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+	entries := f.ev.Entries()
+	var local []*group
+	again := false
+	err := f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.meter.add(b, wanted)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {
 			f.join.see(r)
 			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {
 				g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
+				again = true
+			}
+			again = again || r.Self != 0
+			if !again {
+				f.measure(g, r, entries[i].Span.From)
 			}
 		})
 		return ctx.Err()
@@ -209,7 +227,18 @@ func (f *folder) scan(ctx context.Context) error {
 		}
 	}
 	f.join.resolve()
-	return f.measure(ctx)
+	if !again {
+		return nil
+	}
+	f.extent = newExtent()
+	for _, s := range f.sources {
+		s.newest, s.rows = math.MinInt64, 0
+	}
+	return f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
+		local = f.translate(b, local[:0])
+		f.rowsOf(b, local, func(g *group, r *sample.Row) { f.measure(g, r, entries[i].Span.From) })
+		return ctx.Err()
+	})
 }
 
 // Names of the metrics that describe the run's own arrivals (DESIGN section 4).
@@ -219,36 +248,28 @@ const (
 	inFlightTimeName = "loadtest.requests.in_flight_time"
 )
 
-// measure finds the extent of the run once due times can be told.
-func (f *folder) measure(ctx context.Context) error {
-	entries := f.ev.Entries()
-	var local []*group
-	return f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
-		local = f.translate(b, local[:0])
-		f.rowsOf(b, local, func(g *group, r *sample.Row) {
-			due, grade, early := f.due(g, r)
-			f.rows++
-			f.first, f.last = min(f.first, due), max(f.last, r.Done)
-			f.lastDue = max(f.lastDue, due)
-			f.longest = max(f.longest, r.Done-due)
-			f.lag = max(f.lag, entries[i].Span.From-due)
-			if early {
-				f.early++
-			}
-			if r.Flags&sample.Sampled != 0 {
-				f.sampled++
-			}
-			if f.weakest == noGrade || grade > f.weakest {
-				f.weakest = grade
-			}
-			g.src.newest = max(g.src.newest, r.Done)
-			g.src.rows++
-			f.deadlineSeen = f.deadlineSeen || g.deadline > 0
-			f.nameStep(g.Step, due)
-			f.nameModel(g.Model)
-		})
-		return ctx.Err()
-	})
+// measure adds a row to the extent of the run.
+func (f *folder) measure(g *group, r *sample.Row, batchFrom int64) {
+	due, grade, early := f.due(g, r)
+	f.rows++
+	f.first, f.last = min(f.first, due), max(f.last, r.Done)
+	f.lastDue = max(f.lastDue, due)
+	f.longest = max(f.longest, r.Done-due)
+	f.lag = max(f.lag, batchFrom-due)
+	if early {
+		f.early++
+	}
+	if r.Flags&sample.Sampled != 0 {
+		f.sampled++
+	}
+	if f.weakest == noGrade || grade > f.weakest {
+		f.weakest = grade
+	}
+	g.src.newest = max(g.src.newest, r.Done)
+	g.src.rows++
+	f.deadlineSeen = f.deadlineSeen || g.deadline > 0
+	f.nameStep(g.Step, due)
+	f.nameModel(g.Model)
 }
 
 func (f *folder) nameStep(name string, due int64) {

@@ -39,7 +39,7 @@ func newGenerator() *generator {
 // next fills b with n rows.
 func (g *generator) next(b *sample.Batch, n int) {
 	b.Reset()
-	b.RunID, b.RunName = stream, "checkout, nightly"
+	b.RunID, b.RunName = runID, "checkout, nightly"
 	b.Groups = append(b.Groups, g.groups...)
 	for range n {
 		draw := g.rng.Uint64()

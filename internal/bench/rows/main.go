@@ -1,6 +1,7 @@
 // Command rows measures what it costs to keep a run: it makes synthetic rows,
 // encodes them in batches, appends each batch durably to a journal in a
-// directory of its own, opens the journal again and reads and decodes them all.
+// directory of its own, opens the journal again, reads and decodes them all, and
+// folds them into a verdict.
 //
 //	go run ./internal/bench/rows -rows 86000000
 //
@@ -15,16 +16,24 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
+	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/verdict"
 	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/journal/pebble"
+	"github.com/plimsoll/plimsoll/collector/runs"
 )
 
-const stream = "0197f3c2-5a53-7cc1-a5b4-6c2f9d1e8a77"
+// The run, and the stream that the catalogue of runs keeps it in.
+const (
+	runID  = "0197f3c2-5a53-7cc1-a5b4-6c2f9d1e8a77"
+	stream = "run/" + runID
+)
 
 type config struct {
 	rows        int
@@ -93,7 +102,30 @@ type pass struct {
 }
 
 func passes() []pass {
-	return []pass{{"list metas", listMetas}, {"read and decode", readAndDecode}}
+	return []pass{{"list metas", listMetas}, {"read and decode", readAndDecode}, {"read, decode, fold, judge", fold}}
+}
+
+// fold judges the run through the catalogue, as a question over the API does.
+func fold(ctx context.Context, log journal.Log, rows int) error {
+	cat, err := runs.New(log, runs.DefaultConfig(), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if _, err := cat.Finish(ctx, runID); err != nil {
+		return err
+	}
+	ev, err := cat.Open(ctx, runID)
+	if err != nil {
+		return err
+	}
+	v, err := verdict.Analysis{}.Judge(ctx, ev, query.Options{})
+	if err != nil {
+		return err
+	}
+	if n := v.Totals.ResponseTime.N; n != int64(rows) {
+		return fmt.Errorf("the verdict is about %d of %d rows", n, rows)
+	}
+	return nil
 }
 
 func listMetas(ctx context.Context, log journal.Log, rows int) error {
