@@ -46,28 +46,49 @@ const (
 //	p99         share above the others' p99, at least twice as slow and 1 ms
 //	send_delay  p99 three times the others' and 5 ms longer
 //
-// σ assumes independent requests. Sources under one load at one time share most
-// of what makes requests dependent, which is why 6σ is asked for and not 3.
+// The source that differs most is named and left out, and the rest are compared
+// again, so that one odd source does not make the others look odd. Of two that
+// differ, the worse one is named. σ assumes independent requests. Sources under
+// one load at one time share most of what makes requests dependent, which is why
+// 6σ is asked for and not 3.
 func Disagree(sources []Source) []Difference {
-	var out []Difference
-	if len(sources) < 2 {
-		return nil
-	}
 	sources = slices.Clone(sources)
 	slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
+	var out []Difference
+	for _, compare := range [...]func(s, rest *Source) (Difference, bool){errorsOf, medianOf, tailOf, delayOf} {
+		left := slices.Clone(sources)
+		for len(left) > 1 && len(out) < differencesKept {
+			d, at := furthest(left, compare)
+			if at < 0 {
+				break
+			}
+			out = append(out, d)
+			left = slices.Delete(left, at, at+1)
+		}
+	}
+	return out
+}
+
+// furthest finds the source that differs most from the others.
+func furthest(sources []Source, compare func(s, rest *Source) (Difference, bool)) (worst Difference, at int) {
+	at = -1
 	for i := range sources {
 		s := &sources[i]
 		rest := others(sources, i)
 		if s.Requests < leastRequests || rest.Requests < leastRequests {
 			continue
 		}
-		out = append(out, errorsOf(s, &rest)...)
-		out = append(out, timesOf(s, &rest)...)
-		if len(out) > differencesKept {
-			break
+		d, ok := compare(s, &rest)
+		if !ok {
+			continue
+		}
+		d.Source = s.Name
+		further := math.Abs(d.Sigma) - math.Abs(worst.Sigma)
+		if tie := len(sources) == 2; at < 0 || !tie && further > 0 || tie && d.Sigma > worst.Sigma {
+			worst, at = d, i
 		}
 	}
-	return out
+	return worst, at
 }
 
 // others is all sources but one, taken together.
@@ -84,53 +105,55 @@ func others(sources []Source, but int) Source {
 	return rest
 }
 
-func errorsOf(s, rest *Source) []Difference {
+func errorsOf(s, rest *Source) (Difference, bool) {
 	n, m := float64(s.Requests), float64(rest.Requests)
 	a, b := float64(s.Errors)/n, float64(rest.Errors)/m
 	p := float64(s.Errors+rest.Errors) / (n + m)
 	sd := math.Sqrt(p * (1 - p) * (1/n + 1/m))
 	if sd == 0 || math.Abs(a-b) < differErrors || math.Abs(a-b) < differSigma*sd {
-		return nil
+		return Difference{}, false
 	}
-	return []Difference{{s.Name, "errors", a, b, (a - b) / sd}}
+	return Difference{What: "errors", Here: a, Others: b, Sigma: (a - b) / sd}, true
 }
 
-func timesOf(s, rest *Source) []Difference {
-	var out []Difference
-	if enough(s.Response, rest.Response) {
-		a, b, z := quantileGap(s.Response, rest.Response, 0.5)
-		if math.Abs(z) >= differSigma && (a > differTimes*b || b > differTimes*a) && math.Abs(a-b) >= differTimeS {
-			out = append(out, Difference{s.Name, "median", a, b, z})
-		}
-		a, b, z = quantileGap(s.Response, rest.Response, 0.99)
-		if z >= differSigma && a > differTail*b && a-b >= differTimeS {
-			out = append(out, Difference{s.Name, "p99", a, b, z})
-		}
-	}
-	if enough(s.SendDelay, rest.SendDelay) {
-		a, b, z := quantileGap(s.SendDelay, rest.SendDelay, 0.99)
-		if z >= differSigma && a > differDelay*b && a-b >= differDelayS {
-			out = append(out, Difference{s.Name, "send_delay", a, b, z})
-		}
-	}
-	return out
+func medianOf(s, rest *Source) (Difference, bool) {
+	d, ok := quantileGap(s.Response, rest.Response, 0.5)
+	d.What = "median"
+	a, b := d.Here, d.Others
+	return d, ok && math.Abs(d.Sigma) >= differSigma && (a > differTimes*b || b > differTimes*a) && math.Abs(a-b) >= differTimeS
+}
+
+func tailOf(s, rest *Source) (Difference, bool) {
+	d, ok := quantileGap(s.Response, rest.Response, 0.99)
+	d.What = "p99"
+	return d, ok && d.Sigma >= differSigma && d.Here > differTail*d.Others && d.Here-d.Others >= differTimeS
+}
+
+func delayOf(s, rest *Source) (Difference, bool) {
+	d, ok := quantileGap(s.SendDelay, rest.SendDelay, 0.99)
+	d.What = "send_delay"
+	return d, ok && d.Sigma >= differSigma && d.Here > differDelay*d.Others && d.Here-d.Others >= differDelayS
 }
 
 func enough(a, b *response.Histogram) bool {
 	return a != nil && b != nil && a.Count() >= leastRequests && b.Count() >= leastRequests
 }
 
-// quantileGap returns a quantile of both in seconds and by how many σ the share
-// of the first above the second's quantile differs from the second's own.
-func quantileGap(here, rest *response.Histogram, q float64) (a, b, z float64) {
-	n, m := here.Count(), rest.Count()
-	mark := rest.ValueAtRank(max(1, uint64(math.Ceil(q*float64(m)))))
-	x := 1 - float64(here.CountAtOrBelow(mark))/float64(n)
-	y := 1 - float64(rest.CountAtOrBelow(mark))/float64(m)
-	p := (x*float64(n) + y*float64(m)) / float64(n+m)
-	if sd := math.Sqrt(p * (1 - p) * (1/float64(n) + 1/float64(m))); sd > 0 {
-		z = (x - y) / sd
+// quantileGap compares a quantile of both, in seconds: Sigma is how far the share
+// of the first above the second's quantile lies from the second's own share.
+func quantileGap(here, rest *response.Histogram, q float64) (d Difference, ok bool) {
+	if !enough(here, rest) {
+		return d, false
 	}
-	a = float64(here.ValueAtRank(max(1, uint64(math.Ceil(q*float64(n)))))) / 1e9
-	return a, float64(mark) / 1e9, z
+	n, m := float64(here.Count()), float64(rest.Count())
+	mark := rest.ValueAtRank(max(1, uint64(math.Ceil(q*m))))
+	x := 1 - float64(here.CountAtOrBelow(mark))/n
+	y := 1 - float64(rest.CountAtOrBelow(mark))/m
+	p := (x*n + y*m) / (n + m)
+	if sd := math.Sqrt(p * (1 - p) * (1/n + 1/m)); sd > 0 {
+		d.Sigma = (x - y) / sd
+	}
+	d.Here = float64(here.ValueAtRank(max(1, uint64(math.Ceil(q*n))))) / 1e9
+	d.Others = float64(mark) / 1e9
+	return d, true
 }

@@ -107,16 +107,14 @@ func (s *Stalls) close(at int64) {
 // Result returns the stalls in order of time, seen until the given end of the
 // stretch. more is how many shorter gaps were not looked at.
 //
-// With r(n) = D_n/T_n, completions from level n over time at it, a gap over
-// which N rises from n₀ to n₁ would have held
-//
-//	E = ∫ r(N(t)) dt ≈ (to − from) · mean of r(n) over n₀..n₁
-//
-// completions, and Poisson completions leave it empty with probability e⁻ᴱ. A
-// gap is a stall where E > φ·ln(K/0.001), K the number of gaps: one false stall
-// in a thousand stretches. φ = max(1, p99/(mean·ln 100)) of all gaps is 1 for
-// Poisson completions and larger where they come in bunches. Gaps below 0.1 s
-// and with fewer than two requests in flight are left out.
+// With D completions and time T at the levels n₀ to n₁ through which the number
+// in flight rose in a gap of length g, E = g·D/T completions were to be expected
+// in it, and Poisson completions leave it empty with probability e⁻ᴱ. T includes
+// the gap, so E errs low. A gap is a stall where E > φ·ln(K/0.001), K the number
+// of gaps: one false stall in a thousand stretches. φ is the larger of 1 and of
+// p/(mean·ln(1/(1−q))) for p the 99th and the 99.5th percentile of the gaps: 1
+// for Poisson completions, more where they come in bunches. Gaps below 0.1 s and
+// with fewer than two requests in flight are left out.
 func (s *Stalls) Result(to int64) (stalls []Stall, more int64) {
 	kept := slices.Clone(s.kept)
 	if s.n >= leastHit && to-s.since >= leastStall {
@@ -127,8 +125,10 @@ func (s *Stalls) Result(to int64) (stalls []Stall, more int64) {
 	}
 	mean := s.gaps.total / float64(s.gaps.n)
 	phi := 1.0
-	if mean > 0 {
-		phi = max(1, s.gaps.quantile(0.99)/mean/math.Log(100))
+	for _, q := range [...]float64{0.99, 0.995} {
+		if mean > 0 {
+			phi = max(phi, s.gaps.quantile(q)/mean/-math.Log1p(-q))
+		}
 	}
 	limit := phi * math.Log(float64(s.gaps.n)/stallAlarm)
 	slices.SortFunc(kept, func(a, b gap) int {
@@ -140,37 +140,43 @@ func (s *Stalls) Result(to int64) (stalls []Stall, more int64) {
 		}
 		return 0
 	})
-	speed := s.speeds()
+	below := s.below()
 	for i := range kept {
 		g := &kept[i]
-		if e := g.expected(speed); e > limit {
+		if e := g.expected(below); e > limit {
 			stalls = join(stalls, Stall{g.from, g.to, g.n1, e})
 		}
 	}
 	return stalls, s.more
 }
 
-// speeds are completions per ns at every pooled level.
-func (s *Stalls) speeds() []float64 {
-	out := make([]float64, s.level.Top()+1)
+// below are time and completions at every pooled level and all below.
+func (s *Stalls) below() []stability.Cell {
+	out := make([]stability.Cell, s.level.Top()+2)
 	s.level.Each(func(level int, c stability.Cell) {
-		if level < len(out) && c.TimeNS > 0 {
-			out[level] = float64(c.Departures) / float64(c.TimeNS)
+		if level+1 < len(out) {
+			out[level+1] = c
 		}
 	})
+	for i := 1; i < len(out); i++ {
+		out[i].TimeNS += out[i-1].TimeNS
+		out[i].Departures += out[i-1].Departures
+	}
 	return out
 }
 
-func (g *gap) expected(speed []float64) float64 {
-	var sum, levels float64
-	lo, hi := stability.LevelOf(int(max(1, g.n0))), stability.LevelOf(int(g.n1))
-	for k := lo; k <= hi; k++ {
-		levels++
-		if k < len(speed) {
-			sum += speed[k]
-		}
+// expected is how many completions the levels that the gap passed through give
+// in its length at other times.
+func (g *gap) expected(below []stability.Cell) float64 {
+	last := len(below) - 1
+	lo := min(stability.LevelOf(int(max(1, g.n0))), last)
+	hi := min(stability.LevelOf(int(g.n1))+1, last)
+	d := below[hi].Departures - below[lo].Departures
+	t := below[hi].TimeNS - below[lo].TimeNS
+	if t <= 0 {
+		return 0
 	}
-	return sum / max(1, levels) * float64(g.to-g.from)
+	return float64(d) / float64(t) * float64(g.to-g.from)
 }
 
 // join adds a stall, or lengthens the last one where hardly anything lay

@@ -13,8 +13,9 @@ type Trend struct {
 
 // Line fits y by least squares. The standard error is multiplied by
 // √((1 + r)/(1 − r)), r the lag-1 autocorrelation of the residuals, where that
-// is positive (an AR(1) correction of the number of values; Bartlett 1935). It
-// reports false below eight values; NaN values are an error of the caller.
+// is positive (an AR(1) correction of the number of values; Bartlett 1935), after
+// (2 + 4r)/n was added for the bias of a short series (Marriott and Pope 1954).
+// It reports false below eight values.
 func Line(y []float64) (Trend, bool) {
 	n := float64(len(y))
 	if len(y) < 8 {
@@ -43,7 +44,7 @@ func Line(y []float64) (Trend, bool) {
 	}
 	t.SE = math.Sqrt(rest / (n - 2) / xx)
 	if rest > 0 {
-		if r := min(lag/rest, 0.9); r > 0 {
+		if r := min(lag/rest+(2+4*lag/rest)/n, 0.9); r > 0 {
 			t.SE *= math.Sqrt((1 + r) / (1 - r))
 		}
 	}
