@@ -46,8 +46,8 @@ const (
 func (a Attribute) IsRunAlias() bool { return a >= RunAliasTestID && a <= RunAliasRunID }
 
 // loadtestAttribute knows the names that a mapping file may map to.
-func loadtestAttribute(key string) Attribute {
-	switch key {
+func loadtestAttribute(key []byte) Attribute {
+	switch string(key) {
 	case "loadtest.run.id":
 		return RunID
 	case "loadtest.run.name":
@@ -84,10 +84,7 @@ func loadtestAttribute(key string) Attribute {
 // switch into a search by length and content; it does not allocate.
 func builtin(key []byte) Attribute {
 	if len(key) > 9 && string(key[:9]) == "loadtest." {
-		if len(key) > len("loadtest.intended_time_unix_nano") {
-			return NoAttribute
-		}
-		return loadtestAttribute(string(key))
+		return loadtestAttribute(key)
 	}
 	switch string(key) {
 	case "test_id":
@@ -131,6 +128,20 @@ func builtin(key []byte) Attribute {
 		return SampleRatio
 	}
 	return NoAttribute
+}
+
+// builtinNames lists the names that builtin knows.
+func builtinNames() []string {
+	return []string{
+		"loadtest.run.id", "loadtest.run.name", "loadtest.scenario", "loadtest.generator", "loadtest.step",
+		"loadtest.intended_time_unix_nano", "loadtest.arrival.index", "loadtest.arrival.model", "loadtest.arrival.process",
+		"loadtest.arrival.rate", "loadtest.expected_interval", "loadtest.deadline", "loadtest.request.id", "loadtest.attempt.last",
+		"test_id", "testid", "test.run.id", "run.id", "http.response.status_code", "http.status_code", "rpc.grpc.status_code",
+		"rpc.response.status_code", "error.type", "http.request.resend_count", "http.resend_count", "service.name",
+		"service.namespace", "service.instance.id", "host.name", "process.pid", "gen_ai.response.time_to_first_chunk",
+		"gen_ai.latency.time_to_first_token", "gen_ai.server.time_to_first_token", "gen_ai.client.operation.time_to_first_chunk",
+		"response.time.ms", "SampleRate", "sampling.probability", "sampler.param",
+	}
 }
 
 // FirstByteEvent reports whether a span event of this name marks the first byte

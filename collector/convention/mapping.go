@@ -114,7 +114,7 @@ func (p *parser) section(n *yaml.Node, name string, fn func(k, v *yaml.Node)) {
 }
 
 func (p *parser) attribute(k, v *yaml.Node) {
-	if loadtestAttribute(v.Value) == NoAttribute {
+	if loadtestAttribute([]byte(v.Value)) == NoAttribute {
 		p.problem(v, "attribute %q: unknown name %q (see the loadtest.* names)", k.Value, v.Value)
 		return
 	}

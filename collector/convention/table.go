@@ -5,8 +5,8 @@ import "github.com/plimsoll/plimsoll/analysis/sample"
 // Table answers what names mean. It never changes after New and may be used by
 // any number of goroutines.
 type Table struct {
+	shapes     [256]uint64 // by first byte: the lengths of known keys modulo 64, as bits
 	attributes map[string]Attribute
-	lengths    [4]uint64 // lengths (below 256) of the keys of attributes, as bits
 	metrics    map[string]Role
 	http       map[int]sample.Outcome    // by HTTP status
 	grpc       map[int]sample.Outcome    // by gRPC code
@@ -23,11 +23,15 @@ func New(m Mapping) *Table {
 		attributes: map[string]Attribute{}, metrics: map[string]Role{}, errors: map[string]sample.Outcome{},
 		http: map[int]sample.Outcome{}, grpc: map[int]sample.Outcome{},
 	}
+	for _, name := range builtinNames() {
+		t.shapes[name[0]] |= 1 << (len(name) & 63)
+	}
 	for theirs, ours := range m.Attributes {
-		t.attributes[theirs] = loadtestAttribute(ours)
-		if len(theirs) < 256 {
-			t.lengths[len(theirs)/64] |= 1 << (len(theirs) % 64)
+		if theirs == "" {
+			continue
 		}
+		t.attributes[theirs] = loadtestAttribute([]byte(ours))
+		t.shapes[theirs[0]] |= 1 << (len(theirs) & 63)
 	}
 	for theirs, role := range m.Metrics {
 		t.metrics[theirs] = role
@@ -48,9 +52,17 @@ func New(m Mapping) *Table {
 	return t
 }
 
-// Attribute returns what an attribute key means.
+// Attribute returns what an attribute key means. Most keys mean nothing, and are
+// told by their first byte and length.
 func (t *Table) Attribute(key []byte) Attribute {
-	if n := len(key); n < 256 && t.lengths[n/64]&(1<<(n%64)) != 0 {
+	if len(key) == 0 || t.shapes[key[0]]>>(len(key)&63)&1 == 0 {
+		return NoAttribute
+	}
+	return t.lookup(key)
+}
+
+func (t *Table) lookup(key []byte) Attribute {
+	if len(t.attributes) > 0 {
 		if a, ok := t.attributes[string(key)]; ok {
 			return a
 		}

@@ -33,6 +33,19 @@ func TestAttribute(t *testing.T) {
 	check("testid", RunAliasTestid)
 	check("", NoAttribute)
 	check(strings.Repeat("x", 1<<16), NoAttribute)
+	seen := map[Attribute]bool{}
+	for _, name := range builtinNames() {
+		a := table.Attribute([]byte(name))
+		if a == NoAttribute {
+			t.Errorf("%s is not found", name)
+		}
+		seen[a] = true
+	}
+	for a := RunID; a <= SampleRatio; a++ {
+		if !seen[a] && a != HTTPStatusOld { // which is mapped here
+			t.Errorf("no name is listed for attribute %d", a)
+		}
+	}
 	for a := RunAliasTestID; a <= RunAliasRunID; a++ {
 		if !a.IsRunAlias() {
 			t.Errorf("%d is no alias", a)
@@ -214,8 +227,10 @@ func TestKnownGenerator(t *testing.T) {
 func BenchmarkAttribute(b *testing.B) {
 	table := New(Mapping{Attributes: map[string]string{"loadgen.intended_start": "loadtest.intended_time_unix_nano"}})
 	var keys [][]byte
-	for _, k := range []string{"loadtest.scenario", "loadtest.intended_time_unix_nano", "http.request.method", "url.full",
-		"server.address", "server.port", "network.protocol.version", "http.response.status_code"} {
+	for _, k := range []string{
+		"loadtest.scenario", "loadtest.intended_time_unix_nano", "http.request.method", "url.full",
+		"server.address", "server.port", "network.protocol.version", "http.response.status_code",
+	} {
 		keys = append(keys, []byte(k))
 	}
 	b.ReportAllocs()

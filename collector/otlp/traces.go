@@ -120,11 +120,7 @@ func (d *Decoder) oneSpan(at extent) error {
 	ref := -1
 	if len(s.id) > 0 {
 		ref = len(d.refs)
-		d.refs = append(d.refs, spanRef{at: at, client: s.kind == kindClient, row: -1})
-		r := &d.refs[ref]
-		copy(r.trace[:], s.trace)
-		copy(r.id[:], s.id)
-		copy(r.parent[:], s.parent)
+		d.remember(at)
 	}
 	if s.kind != kindClient {
 		d.report.Counts[NotARequest]++
@@ -152,8 +148,8 @@ func (d *Decoder) oneSpan(at extent) error {
 		d.report.note(BadIntended, "span", s.name)
 	}
 	to := d.router.all[p.batch]
-	row, err := d.row(b, p.group)
-	if err != nil {
+	row := sample.Row{Group: p.group, Sent: int64(s.start), Done: int64(s.end), Index: sample.NoIndex}
+	if err := d.fill(&row, b); err != nil {
 		return err
 	}
 	if ref >= 0 {
@@ -168,10 +164,28 @@ func (d *Decoder) oneSpan(at extent) error {
 	return nil
 }
 
-// row makes the row of the span that was parsed last.
-func (d *Decoder) row(b []byte, group uint16) (sample.Row, error) {
+// remember notes the ids of the span that was parsed last.
+func (d *Decoder) remember(at extent) {
+	s, n := &d.span, len(d.refs)
+	if n < cap(d.refs) {
+		d.refs = d.refs[:n+1] // every field is set below
+	} else {
+		d.refs = append(d.refs, spanRef{})
+	}
+	r := &d.refs[n]
+	r.at, r.row, r.batch, r.client = at, -1, 0, s.kind == kindClient
+	r.trace, r.id, r.parent = [16]byte{}, [8]byte(s.id), [8]byte{}
+	if s.trace != nil {
+		r.trace = [16]byte(s.trace)
+	}
+	if s.parent != nil {
+		r.parent = [8]byte(s.parent)
+	}
+}
+
+// fill completes the row of the span that was parsed last.
+func (d *Decoder) fill(row *sample.Row, b []byte) error {
 	s := &d.span
-	row := sample.Row{Group: group, Sent: int64(s.start), Done: int64(s.end), Index: sample.NoIndex}
 	if s.is(convention.IntendedTime) {
 		row.Intended = s.intended
 	}
@@ -197,11 +211,11 @@ func (d *Decoder) row(b []byte, group uint16) (sample.Row, error) {
 	if s.is(convention.FirstByteSeconds) || s.is(convention.FirstByteMillis) {
 		row.FirstByte = row.Sent + s.firstByte
 	}
-	err := d.outcome(&row, b)
+	err := d.outcome(row, b)
 	if row.FirstByte > row.Done {
 		row.FirstByte = 0
 	}
-	return row, err
+	return err
 }
 
 // outcome sets the outcome and status of a row.

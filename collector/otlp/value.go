@@ -33,6 +33,12 @@ func (v *value) merge(b []byte) error {
 		v.kind, v.raw = valueString, b[2:]
 		return nil
 	}
+	if len(b) > 1 && b[0] == 3<<3|wireVarint {
+		if num, n := binary.Uvarint(b[1:]); n == len(b)-1 {
+			v.kind, v.num = valueInt, num
+			return nil
+		}
+	}
 	r := reader{b: b}
 	for r.next() {
 		switch r.num {
