@@ -25,7 +25,6 @@ type joiner struct {
 	keyed   bool            // some row names its request
 
 	attempts []attempt
-	requests []request
 	pending  bool
 }
 

@@ -174,7 +174,10 @@ func TestBarsCapacity(t *testing.T) {
 		limit float64 // percent at p90
 		reps  int
 	}{
-		{"queue", queues(), 2, 40}, {"shedding", shedding(), 2, 40}, {"timeout collapse", collapse(), 8, 60}, {"gradual", gradual(), 6, 60},
+		{"queue", queues(), 2, 40},
+		{"shedding", shedding(), 2, 40},
+		{"timeout collapse", collapse(), 8, 60},
+		{"gradual", gradual(), 6, 60},
 		{"cv 2 (no bar: limit 2·√φ + 1)", unevenOnly(), 5, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -109,7 +109,7 @@ const (
 	ExactTolerance    = 0.001 // of the identity on our own rows
 	IntegralTolerance = 0.002 // of an integrating counter
 	severalTolerance  = 0.01  // of several integrating counters, read by interpolation
-	stampNS           = 50e3 // between the stamps of a record and of a counter, both ends
+	stampNS           = 50e3  // between the stamps of a record and of a counter, both ends
 	plainLeast        = 0.002
 	plainTimes        = 3.0 // ·W/T
 )

@@ -35,7 +35,7 @@ func TestSupport(t *testing.T) {
 		for _, n := range []int64{want - 1, want} {
 			c := NewCohort(3)
 			for i := range n {
-				c.Exact.Record(int64(i+1) * 1e6)
+				c.Exact.Record((i + 1) * 1e6)
 			}
 			e := c.Quantile(q, 0.95)
 			if whole := n == want; (e.Value != nil) != whole || (e.Need == 0) != whole || (e.Hi != nil) != whole {
@@ -283,7 +283,7 @@ func TestCohortSpectrum(t *testing.T) {
 	t.Parallel()
 	c := NewCohort(3)
 	for i := range 900 {
-		c.Exact.Record(int64(i+1) * 1e6)
+		c.Exact.Record((i + 1) * 1e6)
 	}
 	c.Censored.RecordN(2e9, 100)
 	points := c.Spectrum(5)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func estimate(e response.Estimate) wire.Estimate {
 
 // human prints a count with thousands separators.
 func human(n int64) string {
-	s := fmt.Sprint(n)
+	s := strconv.FormatInt(n, 10)
 	var b strings.Builder
 	for i, c := range s {
 		if i > 0 && (len(s)-i)%3 == 0 && c != '-' && s[i-1] != '-' {

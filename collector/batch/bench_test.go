@@ -10,6 +10,7 @@ import (
 const benchRows = 512
 
 func perRow(b *testing.B, size int) {
+	b.Helper()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
 	b.ReportMetric(float64(size)/benchRows, "B/row")
 }

@@ -116,12 +116,12 @@ func (r *reader) deltas(out []int64) {
 func appendDifferences(dst []byte, a, b []int64) []byte {
 	var buf [chunkLen]uint64
 	for from := 0; from < len(a); from += chunkLen {
-		a, b := a[from:min(from+chunkLen, len(a))], b[from:]
-		b = b[:len(a)]
-		for i, x := range a {
-			buf[i] = uint64(x - b[i])
+		x := a[from:min(from+chunkLen, len(a))]
+		y := b[from : from+len(x)]
+		for i := range x {
+			buf[i] = uint64(x[i] - y[i])
 		}
-		dst = appendChunk(dst, buf[:len(a)])
+		dst = appendChunk(dst, buf[:len(x)])
 	}
 	return dst
 }
@@ -206,7 +206,7 @@ func (r *reader) keys(out []uint64) {
 
 // appendPresence says which values are known, and whether all are.
 func appendPresence[T comparable](dst []byte, col []T, unknown T) ([]byte, bool) {
-	if !contains(col, unknown) {
+	if !slices.Contains(col, unknown) {
 		return append(dst, everyRow), true
 	}
 	dst = append(dst, someRows)
@@ -221,15 +221,6 @@ func appendPresence[T comparable](dst []byte, col []T, unknown T) ([]byte, bool)
 		dst, col = append(dst, bits), col[n:]
 	}
 	return dst, false
-}
-
-func contains[T comparable](col []T, v T) bool {
-	for _, x := range col {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }
 
 // presence returns the bitmap of known values, nil when all are, and their number.

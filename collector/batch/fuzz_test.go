@@ -16,7 +16,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	for _, b := range []*sample.Batch{
 		gradeA(rand.New(rand.NewPCG(1, 1)), 40), inUnit(gradeA(rand.New(rand.NewPCG(1, 2)), 300), 1e6),
-		extremes(), metrics(), {RunID: "x"},
+		extremes(), metrics(),
+		{RunID: "x"},
 	} {
 		f.Add(Append(nil, b))
 	}

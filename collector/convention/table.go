@@ -1,6 +1,10 @@
 package convention
 
-import "github.com/plimsoll/plimsoll/analysis/sample"
+import (
+	"maps"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
 
 // Table answers what names mean. It never changes after New and may be used by
 // any number of goroutines.
@@ -33,9 +37,7 @@ func New(m Mapping) *Table {
 		t.attributes[theirs] = loadtestAttribute([]byte(ours))
 		t.shapes[theirs[0]] |= 1 << (len(theirs) & 63)
 	}
-	for theirs, role := range m.Metrics {
-		t.metrics[theirs] = role
-	}
+	maps.Copy(t.metrics, m.Metrics)
 	for key, o := range m.Outcomes {
 		n, isNumber := number([]byte(key))
 		code := GRPCCode([]byte(key))

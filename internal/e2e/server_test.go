@@ -119,13 +119,6 @@ func (s *server) stop() {
 	s.done = nil
 }
 
-// kill ends the server without a chance to save anything.
-func (s *server) kill() {
-	_ = s.cmd.Process.Kill()
-	<-s.done
-	s.done = nil
-}
-
 // run runs a command against the server and returns its output and exit code.
 func (s *server) run(args ...string) (stdout string, code int) {
 	s.t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,15 +15,15 @@ import (
 
 func readOrder(f *fixture) {
 	for i := range 5 {
-		f.append(id(i), record("s", fmt.Sprint(i)), record("t", "not ours"))
+		f.append(id(i), record("s", strconv.Itoa(i)), record("t", "not ours"))
 	}
 	s, t := f.positions("s"), f.positions("t")
 	at := []journal.Position{s[3], s[0], t[1], 1 << 62, s[4], s[4], 0, s[1]}
-	got := ""
+	var got []byte
 	for _, e := range f.read("s", at) {
-		got += string(e.Data)
+		got = append(got, e.Data...)
 	}
-	if got != "30441" {
+	if string(got) != "30441" {
 		f.Errorf("read %q, want %q", got, "30441")
 	}
 	if entries := f.read("s", nil); len(entries) > 0 {
@@ -74,7 +75,7 @@ func equalEmpty() cmp.Option {
 
 func deleteEntries(f *fixture) {
 	for i := range 6 {
-		f.append(id(i), record("s", fmt.Sprint(i)), record("t", fmt.Sprint(i)))
+		f.append(id(i), record("s", strconv.Itoa(i)), record("t", strconv.Itoa(i)))
 	}
 	s, t := f.positions("s"), f.positions("t")
 	f.delete("s", s[4], s[1], 1<<60, t[0], s[1]) // any order, missing, another's, twice
@@ -122,7 +123,7 @@ func deleteMany(f *fixture) {
 		for range 30 {
 			records = append(records, record("s", "data"))
 		}
-		f.append(id(i), append(records, record("t", fmt.Sprint(i)))...)
+		f.append(id(i), append(records, record("t", strconv.Itoa(i)))...)
 	}
 	at := f.positions("s")
 	f.delete("s", at[10:]...)
