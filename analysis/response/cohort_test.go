@@ -283,7 +283,7 @@ func TestCohortSpectrum(t *testing.T) {
 	t.Parallel()
 	c := NewCohort(3)
 	for i := range 900 {
-		c.Exact.Record((i + 1) * 1e6)
+		c.Exact.Record(int64(i+1) * 1e6)
 	}
 	c.Censored.RecordN(2e9, 100)
 	points := c.Spectrum(5)
