@@ -1,0 +1,53 @@
+package metastability
+
+// StepRate is what is needed of a step to find a push and its return.
+type StepRate struct {
+	PerS float64 // offered rate
+	Fine bool    // judged stable: it carried its load
+	Past bool    // judged unstable, lossy or shedding
+}
+
+// sameRate is how far two rates may differ and still be the same.
+const sameRate = 1.02
+
+// Find recognises a push and its return in the steps of a run, in order of time:
+// a rate past capacity, then a lower one at or below an earlier fine rate. Where
+// nothing before the push was fine, any rate a tenth below every earlier one that
+// was past capacity will do. It returns the first step of the push (the steps past
+// capacity that follow on each other up to the return) and the step of the
+// return: the first such pair.
+func Find(steps []StepRate) (push, back int, ok bool) {
+	for back = 1; back < len(steps); back++ {
+		push = back
+		for push > 0 && steps[push-1].Past && !steps[push-1].Fine && steps[push-1].PerS > steps[back].PerS*sameRate {
+			push--
+		}
+		if push < back && below(steps[:push], steps[push:back], steps[back].PerS) {
+			return push, back, true
+		}
+	}
+	return 0, 0, false
+}
+
+// below reports whether a rate is one that should be carried.
+func below(before, pushed []StepRate, rate float64) bool {
+	fine := false
+	for _, s := range before {
+		if !s.Fine {
+			continue
+		}
+		if rate <= s.PerS*sameRate {
+			return true
+		}
+		fine = true
+	}
+	if fine {
+		return false
+	}
+	for _, s := range pushed {
+		if rate > 0.9*s.PerS {
+			return false
+		}
+	}
+	return true
+}
