@@ -18,6 +18,9 @@ import (
 //	go test ./analysis/audit -run Bars -bars -v
 var fullBars = flag.Bool("bars", false, "measure the bars of the generator audit in full")
 
+// firstSeed moves to runs on which nothing was set: -bars -seed 1000.
+var firstSeed = flag.Int("seed", 0, "first seed of the runs that are simulated for bars")
+
 func reps(short, full int) int {
 	if *fullBars {
 		return full
@@ -72,7 +75,7 @@ func (t tally) share(name string) float64 {
 	return float64(t[name]) / float64(max(1, n))
 }
 
-func rng(seed int, salt uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), salt)) }
+func rng(seed int, salt uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(*firstSeed+seed), salt)) }
 
 // TestBarsClosed measures bar 16, its first half: a closed loop without think
 // time or a worker cap is recognised in 100 % of runs from 300 requests on.

@@ -3,11 +3,13 @@ package steps
 import "math"
 
 const (
-	most    = 1024 // cells that are searched; longer runs are added up first
-	least   = 5    // cells of a segment
-	worth   = 20.0 // what a cut must gain, as the square of a normal deviate
-	overfit = 6.0  // what a step gains, in a line that is cut into steps, by chance
-	even    = 0.2  // dispersion below which arrivals are paced
+	most     = 1024 // cells that are searched; longer runs are added up first
+	shortest = 5    // cells of a segment where arrivals are even
+	longer   = 10   // where they are not
+	worth    = 17.0 // what a cut must gain, as the square of a normal deviate
+	overfit  = 6.0  // what a step gains, in a line that is cut into steps, by chance
+	even     = 0.2  // dispersion below which arrivals are paced
+	bursty   = 1.5  // dispersion above which they come in bursts
 )
 
 // Segment is a stretch of a run at one rate, or a ramp.
@@ -30,10 +32,7 @@ func (c *Counts) Find() []Segment {
 	}
 	k := (len(fine.y) + most - 1) / most
 	s := fine.coarse(k)
-	phi := s.dispersion()
-	pieces := s.lines(s.cut(phi), phi)
-	pieces = s.prune(pieces, phi)
-	pieces = s.absorb(pieces, phi)
+	pieces := s.search()
 	for i := range pieces {
 		pieces[i].from *= k
 		pieces[i].to = min(pieces[i].to*k, len(fine.y))
@@ -46,6 +45,36 @@ func (c *Counts) Find() []Segment {
 		}
 	}
 	return c.segments(fine, pieces)
+}
+
+// search finds the pieces. Where arrivals are not even, a rate that keeps going
+// up and down within less than twice the shortest segment is a burst and not a
+// plan: segments must then be twice as long.
+func (s *series) search() []piece {
+	phi := s.dispersion()
+	if phi > even {
+		s.least = longer
+	}
+	for {
+		pieces := s.absorb(s.prune(s.lines(s.cut(phi), phi), phi), phi)
+		if phi <= even || !restless(pieces, 2*s.least) {
+			return pieces
+		}
+		s.least *= 2
+	}
+}
+
+// restless reports whether the rate turns at least twice and some piece is
+// shorter than the given number of cells.
+func restless(pieces []piece, cells int) bool {
+	turns, short := 0, false
+	for i := range pieces {
+		short = short || pieces[i].to-pieces[i].from < cells
+		if i > 1 && (pieces[i].a > pieces[i-1].a) != (pieces[i-1].a > pieces[i-2].a) {
+			turns++
+		}
+	}
+	return short && turns > 1
 }
 
 // cut is the best cut into constant pieces (PELT). It returns the edges.
@@ -66,7 +95,7 @@ func (s *series) cut(phi float64) []int {
 	for j := 1; j <= n; j++ {
 		best[j] = math.Inf(1)
 		for _, i := range candidates {
-			if j-i < least && (i > 0 || j < n) {
+			if j-i < s.least && (i > 0 || j < n) {
 				continue
 			}
 			if v := best[i] + cost(i, j) + beta; v < best[j] {
@@ -75,12 +104,12 @@ func (s *series) cut(phi float64) []int {
 		}
 		kept := candidates[:0]
 		for _, i := range candidates {
-			if j-i < least || best[i]+cost(i, j) <= best[j] {
+			if j-i < s.least || best[i]+cost(i, j) <= best[j] {
 				kept = append(kept, i)
 			}
 		}
 		candidates = kept
-		if j >= least && j <= n-least {
+		if j >= s.least && j <= n-s.least {
 			candidates = append(candidates, j)
 		}
 	}
@@ -149,12 +178,13 @@ func (s *series) prune(pieces []piece, least float64) []piece {
 				continue
 			}
 			a, b := &pieces[i-1], &pieces[i]
-			for _, p := range [...]piece{s.constant(a.from, b.to), s.ramp(a.from, b.to)} {
+			joined := []piece{s.constant(a.from, b.to)}
+			if a.line || b.line { // two constants that make a line were looked at before
+				joined = append(joined, s.ramp(a.from, b.to))
+			}
+			for _, p := range joined {
 				extra := a.parameters() + b.parameters() + 1 - p.parameters()
 				v := value(p.dev-a.dev-b.dev, extra-1, phi, freedom)
-				if p.line && !a.line && !b.line {
-					v *= worth / overfit
-				}
 				if v < weakest {
 					weakest, at, slope, into = v, i, false, p
 				}
@@ -178,7 +208,7 @@ func (s *series) absorb(pieces []piece, least float64) []piece {
 	phi, _ := s.within(pieces, least)
 	for i := 1; i < len(pieces)-1; i++ {
 		p, a, b := &pieces[i], &pieces[i-1], &pieces[i+1]
-		if p.to-p.from > 2*block {
+		if p.to-p.from > 2*s.least {
 			continue
 		}
 		best, at := math.Inf(1), 0

@@ -150,10 +150,10 @@ func rounding(counts []float64) float64 {
 	return 0.3 / max(1, counts[len(counts)/10])
 }
 
-const block = 5 // cells
-
-// within is the dispersion within pieces, over single cells and over blocks of
-// five, whichever is larger, with its degrees of freedom.
+// within is the dispersion within pieces, with its degrees of freedom: that over
+// single cells, or, where blocks scatter by 2σ more than cells do, what bursts of
+// that length add up to over a long time. Where cells scatter by half more than
+// Poisson arrivals do, blocks are always asked.
 func (s *series) within(pieces []piece, least float64) (phi, freedom float64) {
 	var cell, cellFree, blocks, blockFree float64
 	for i := range pieces {
@@ -166,7 +166,7 @@ func (s *series) within(pieces []piece, least float64) (phi, freedom float64) {
 			}
 		}
 		cellFree -= p.parameters()
-		m := n / block
+		m := n / s.least
 		for b := range m {
 			var y, mu float64
 			for k := p.from + b*n/m; k < p.from+(b+1)*n/m; k++ {
@@ -184,11 +184,37 @@ func (s *series) within(pieces []piece, least float64) (phi, freedom float64) {
 	if cellFree > 0 {
 		phi = max(phi, cell/cellFree)
 	}
-	if blockFree > 0 && blocks/blockFree > phi {
-		return blocks / blockFree, blockFree
+	if chance := 1 + 2*math.Sqrt(2/max(blockFree, 1)); blockFree > 0 && (phi > bursty || blocks/blockFree > phi*chance) {
+		return lasting(phi, max(phi, blocks/blockFree), float64(s.least)), blockFree
 	}
 	if blockFree <= 0 && cellFree > 0 {
 		freedom = 1 // nothing is known about bursts
 	}
 	return phi, freedom
+}
+
+// lasting is the dispersion of counts over a long time, from that over one cell
+// and over a block, for a rate whose correlation falls off exponentially with a
+// time τ (as that of a Markov-modulated Poisson process does; Cox and Isham,
+// Point Processes, 1980):
+//
+//	φ(t) = φ∅ + A·f(t),  f(t) = 1 − (τ/t)·(1 − e^(−t/τ)),  t in cells.
+//
+// φ∅ is that of Poisson arrivals. τ is at most two blocks.
+func lasting(cell, blocks, block float64) float64 {
+	if blocks < 2*cell {
+		return blocks
+	}
+	f := func(t, tau float64) float64 { return 1 + tau/t*math.Expm1(-t/tau) }
+	base := min(1, 0.9*cell)
+	ratio := (blocks - base) / (cell - base)
+	lo, hi := 0.05, 2*block
+	for range 40 {
+		if tau := (lo + hi) / 2; f(block, tau)/f(1, tau) < ratio {
+			lo = tau
+		} else {
+			hi = tau
+		}
+	}
+	return base + (blocks-base)/f(block, lo)
 }

@@ -117,7 +117,7 @@ func (s *series) between(a, b *piece, phi float64) (x float64, ok bool) {
 			return 0, false
 		}
 		x = edge - (b.at(edge)-a.at(edge))/slope
-		if math.Abs(x-edge) <= least && x > float64(a.from) && x < float64(b.to) {
+		if math.Abs(x-edge) <= shortest && x > float64(a.from) && x < float64(b.to) {
 			return x, true
 		}
 	}

@@ -18,6 +18,9 @@ import (
 //	go test ./analysis/steps -run Bars -bars -v
 var fullBars = flag.Bool("bars", false, "measure the bars of the search for steps in full")
 
+// firstSeed moves to runs on which nothing was set: -bars -seed 1000.
+var firstSeed = flag.Int("seed", 0, "first seed of the runs that are simulated for bars")
+
 func reps(short, full int) int {
 	if *fullBars {
 		return full
@@ -264,7 +267,7 @@ func TestBarsSteady(t *testing.T) {
 		for _, rate := range []float64{5, 100, 1000} {
 			for _, seconds := range []float64{60, 120, 300} {
 				for i := range reps(2, 60) {
-					due, to := draw(i, c.a, sim.Step{RatePerS: rate, DurationS: seconds})
+					due, to := draw(*firstSeed+i, c.a, sim.Step{RatePerS: rate, DurationS: seconds})
 					n++
 					if len(find(due, to)) > 1 {
 						bad++
@@ -301,7 +304,7 @@ func TestBarsEdges(t *testing.T) {
 	} {
 		found, sharp, n := 0, 0, reps(10, 100)
 		for i := range n {
-			due, to := draw(i, c.a, sim.Step{RatePerS: 100, DurationS: 60}, sim.Step{RatePerS: 100 * c.change, DurationS: 60})
+			due, to := draw(*firstSeed+i, c.a, sim.Step{RatePerS: 100, DurationS: 60}, sim.Step{RatePerS: 100 * c.change, DurationS: 60})
 			got := find(due, to)
 			if len(got) == 2 {
 				found++
