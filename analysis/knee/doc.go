@@ -11,7 +11,7 @@
 //	knee     = least λ with X ≥ X* − max(1.5 % of X*, 2.6·σ), X* the best, σ = √(X*/T)
 //	fallen   : X < X* − max(3 % of X*, 4·σ)
 //	C        = arg min Σ T·(X − min(λ, C))² over the levels that have not fallen
-//	interval = C ± 2·√(φ·C/T_C), T_C the seconds of those levels with λ > C
+//	interval = C ± 2·√(φ·C/T_C), T_C the seconds of those levels with λ ≥ C
 //	collapse : X of the highest level < 0.9·C − 4·√(C/T)
 //	stable   : λ ≤ 0.98·max over levels of (X − 2·√(X/T))  the sweep rule
 //

@@ -231,3 +231,95 @@ func TestBarsPush(t *testing.T) {
 	t.Logf("bar 14: %d of %d right; recovery within %.1f s (at most 3), eta within a factor of %.2f (at most 2); capacity unknown: %d right, %d undecided, %d wrong",
 		right, all, farthest, worstEta, rightUnknown, all-rightUnknown-wrongUnknown, wrongUnknown)
 }
+
+// coarse merges spans of one second into longer ones.
+func coarse(cells []metastability.Span, width int) []metastability.Span {
+	var out []metastability.Span
+	for i := 0; i < len(cells); i += width {
+		part := cells[i:min(i+width, len(cells))]
+		s := part[0]
+		var times []float64
+		area := 0.0
+		for k, p := range part {
+			area += p.InFlight
+			if !math.IsNaN(p.MedianS) {
+				times = append(times, p.MedianS)
+			}
+			if k == 0 {
+				continue
+			}
+			s.ToS = p.ToS
+			s.Due, s.Good, s.Completed, s.Timeouts = s.Due+p.Due, s.Good+p.Good, s.Completed+p.Completed, s.Timeouts+p.Timeouts
+			s.Attempts, s.Refused = s.Attempts+p.Attempts, s.Refused+p.Refused
+		}
+		s.InFlight = area / float64(len(part))
+		if slices.Sort(times); len(times) > 0 {
+			s.MedianS = times[len(times)/2]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// TestBarsPoorerData repeats the cases with what other sources give: longer
+// spans, good answers counted when they come, a rate that nobody declared.
+func TestBarsPoorerData(t *testing.T) {
+	t.Parallel()
+	seeds := 1
+	if *fullBars {
+		seeds = 20
+	}
+	const byFlow = "good answers by flow"
+	flows := func(spans []metastability.Span) []metastability.Span {
+		out := slices.Clone(spans)
+		for i := range out {
+			out[i].Good = out[i].Completed
+		}
+		return out
+	}
+	same := func(spans []metastability.Span) []metastability.Span { return spans }
+	for _, v := range []struct {
+		name string
+		edit func([]metastability.Span) []metastability.Span
+		rate bool
+	}{
+		{"rate not declared", same, false},
+		{byFlow, flows, true},
+		{"spans of 5 s", func(s []metastability.Span) []metastability.Span { return coarse(s, 5) }, true},
+		{"spans of 10 s", func(s []metastability.Span) []metastability.Span { return coarse(s, 10) }, true},
+	} {
+		right, wrong, all, farthest, worstEta := 0, 0, 0, 0.0, 1.0
+		for _, c := range pushCases() {
+			for seed := range seeds {
+				all++
+				cells, _ := c.run(uint64(seed))
+				_, number := c.truth(cells)
+				in := c.input(cells, true)
+				in.GoodByFlow = v.name == byFlow
+				in.Before, in.Push, in.After = v.edit(in.Before), v.edit(in.Push), v.edit(in.After)
+				if !v.rate {
+					in.Offered = 0
+				}
+				r := metastability.Judge(in)
+				switch {
+				case r.State != c.want && r.State != metastability.Undecided:
+					wrong++
+					t.Logf("%s: %s, seed %d: %s: %s", v.name, c.name, seed, r.State, r.Reason)
+				case r.State != c.want:
+				case r.State == metastability.Recovered:
+					right++
+					farthest = max(farthest, math.Abs(*r.RecoveredAfterS-number))
+				default:
+					right++
+					if r.EtaS != nil {
+						worstEta = max(worstEta, *r.EtaS/number, number / *r.EtaS)
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d of %d right, %d wrong; recovery within %.0f s, eta within a factor of %.2f", v.name, right, all, wrong, farthest, worstEta)
+		if wrong*50 > all || right*20 < all*18 {
+			t.Errorf("%s: %d of %d right, %d wrong", v.name, right, all, wrong)
+		}
+	}
+}

@@ -9,6 +9,7 @@ type Base struct {
 	InFlight float64 // highest of the means of 5 s
 	MedianS  float64 // highest of the medians; NaN when none is known
 	Spans    int
+	slack    float64 // answers that may be missing from a span because they came in the next
 }
 
 // Constants of recovery.
@@ -73,7 +74,7 @@ func (b *Base) binomial(n int64) float64 { return b.Good * (1 - b.Good) / float6
 // holds reports whether a span lies within the range of the base.
 func (b *Base) holds(s *Span) bool {
 	sigma := math.Sqrt(b.binomial(s.Due) + b.Spread*b.Spread)
-	return s.share() >= b.Good-max(goodMore, goodSig*sigma) &&
+	return s.share()+b.slack/float64(max(1, s.Due)) >= b.Good-max(goodMore, goodSig*sigma) &&
 		s.InFlight <= levelTimes*b.InFlight+levels &&
 		!(s.MedianS > medianTimes*b.MedianS) // unknown medians do not object
 }

@@ -14,15 +14,15 @@
 // v = attempts/s and C the capacity:
 //
 //	SUSTAINED = a > 1.15 and v ≥ 0.97·C
-//	DRAINING  = a > 1.15 and v below that, ETA = (attempts since the push − C·t)⁺/(C − v)
+//	DRAINING  = a > 1.15 and v below that, ETA = (attempts since the push − C·t)/(C − v)
 //	DRAINING  = N falls (HAC z < −2),      ETA = N/slope
 //	DEGRADED  = completions below 97 % of the offered, or N rises
 //
 // With no capacity known, the best 2 s of good answers are a lower bound of it:
 // v above 1.2 of that is SUSTAINED, from 0.75 UNDECIDED.
 //
-// g is Good/Due, N is InFlight, the median is MedianS, attempts are Attempts less
-// Refused. Two clauses are added to the published procedure. Clients that time out
+// g is Good/Due, N is InFlight, the median is MedianS, a is Attempts/Due and v the
+// offered rate times (Attempts − Refused)/Due. Two clauses are added to the published procedure. Clients that time out
 // hide the server's backlog even without retries, so the books of attempts against
 // C·t also apply where time-outs are seen. And where those books say that the
 // backlog must be gone, what is left is not draining but DEGRADED.

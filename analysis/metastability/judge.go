@@ -58,6 +58,10 @@ type Input struct {
 	// it is only what the push itself was seen to complete.
 	Capacity   float64
 	LowerBound bool
+	// GoodByFlow says that Span.Good counts good answers when they came, not by
+	// the time their requests were due. A rise of in flight within its range then
+	// takes that many answers out of a span, which is allowed for.
+	GoodByFlow bool
 	// Offered is the nominal returned rate, 1/s; 0: it is counted over the watch.
 	Offered float64
 }
@@ -105,6 +109,9 @@ func Judge(in Input) Result {
 	j.capacity(in.Capacity, in.LowerBound)
 	j.measure(in.Offered)
 	j.base()
+	if in.GoodByFlow {
+		j.Base.slack = levelTimes*j.Base.InFlight + levels
+	}
 	if !j.recovery() {
 		j.otherwise()
 	}

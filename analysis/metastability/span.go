@@ -11,7 +11,7 @@ import (
 type Span struct {
 	FromS, ToS float64 // seconds on any one clock
 	Due        int64   // requests due, dropped ones included
-	Good       int64   // good answers to those; where only flows are known, good answers that came in it
+	Good       int64   // good answers to those; see Input.GoodByFlow
 	Completed  int64   // answers that came in it, late ones included
 	Attempts   int64   // attempts sent
 	Refused    int64   // attempts that the server refused at once; 0 when unknown
