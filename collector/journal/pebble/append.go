@@ -45,12 +45,12 @@ func (l *Log) append(ctx context.Context, id journal.ID, records []journal.Recor
 	if mine == nil {
 		return err == nil, err
 	}
-	_, err = l.get(idKey(id))
-	if !errors.Is(err, journal.ErrNotFound) {
+	known, err := l.has(id)
+	if known || err != nil {
 		l.settle(id, mine, err)
-		return err == nil, err
+		return known, err
 	}
-	if err := l.room.check(); err != nil {
+	if err := l.room.check(records); err != nil {
 		l.settle(id, mine, err)
 		return false, err
 	}
@@ -112,5 +112,6 @@ func (l *Log) fill(b *engine.Batch, id journal.ID, records []journal.Record) err
 		}
 		l.next++
 	}
+	l.known.add(id)
 	return b.Set(idKey(id), binary.AppendUvarint(nil, uint64(len(records))), nil)
 }

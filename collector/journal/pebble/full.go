@@ -23,6 +23,7 @@ type room struct {
 	ended   chan struct{} // closed when the log is closed
 
 	mu      sync.Mutex
+	credit  int64 // bytes that may be appended before the disk is asked again
 	opened  bool
 	waiting int           // writes that wait for room
 	full    chan struct{} // closed while waiting > 0
@@ -38,8 +39,25 @@ func newRoom(dir string, opt Options) *room {
 	return &room{dir: dir, fs: opt.fs, minFree: opt.MinFree, log: opt.Logger, ended: make(chan struct{}), full: make(chan struct{})}
 }
 
+// mostCredit is the most that is appended between two looks at the disk.
+const mostCredit = 4 << 20
+
 // check refuses an append when it might not leave room enough for the engine.
-func (r *room) check() error { return r.leaves(r.minFree) }
+// A look at the disk is good for an eighth of the room that it found.
+func (r *room) check(records []journal.Record) error {
+	var size int64
+	for i := range records {
+		size += int64(len(records[i].Data))
+	}
+	r.mu.Lock()
+	r.credit -= size
+	good := r.credit > 0 && r.waiting == 0
+	r.mu.Unlock()
+	if good {
+		return nil
+	}
+	return r.leaves(r.minFree)
+}
 
 // checkUrgent refuses what helps to make room later than the rest.
 func (r *room) checkUrgent() error { return r.leaves(r.minFree / 8) }
@@ -60,6 +78,9 @@ func (r *room) leaves(minFree int64) error {
 	if usage.AvailBytes < uint64(minFree) {
 		return fmt.Errorf("%w: %s has %d free bytes, %d are needed", journal.ErrFull, r.dir, usage.AvailBytes, minFree)
 	}
+	r.mu.Lock()
+	r.credit = min(max(0, int64(usage.AvailBytes)-r.minFree)/8, mostCredit)
+	r.mu.Unlock()
 	return nil
 }
 

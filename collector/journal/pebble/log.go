@@ -39,6 +39,7 @@ type Log struct {
 	mu      sync.Mutex
 	closed  bool
 	next    journal.Position        // of the next entry
+	known   filter                  // ids of appends that are kept, and some others
 	pending map[journal.ID]*pending // appends that are not yet durable
 	failed  error                   // a write of the log failed: nothing can be promised any more
 }

@@ -40,6 +40,7 @@ type Options struct {
 const (
 	cacheBytes    = 4 << 20
 	memtableBytes = 4 << 20
+	blockBytes    = 32 << 10 // several entries: each block is a write of its own
 	memtables     = 2 // one being filled, the other being flushed
 	openFiles     = 256
 	bloomBits     = 10
@@ -160,10 +161,26 @@ func engineOptions(opt Options, r *room) *engine.Options {
 		},
 	}
 	o.Experimental.FileCacheShards = 1
+	o.Experimental.SpanPolicyFunc = apart
+	o.ApplyCompressionSettings(func() engine.DBCompressionSettings { return engine.DBCompressionNone })
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
+		o.Levels[i].BlockSize = blockBytes
 	}
 	return o
+}
+
+// apart keeps data in tables of their own. Data keys only grow, so such tables
+// never overlap and are never written again by compactions; mixed with ids,
+// which lie anywhere, each would be.
+func apart(from []byte) (policy engine.SpanPolicy, end []byte, err error) {
+	switch {
+	case len(from) == 0 || from[0] < keyData:
+		return policy, []byte{keyData}, nil
+	case from[0] == keyData:
+		return policy, []byte{keyData + 1}, nil
+	}
+	return policy, nil, nil
 }
 
 // prepare checks the layout of the log, or writes that of a new one, and finds
@@ -183,7 +200,22 @@ func (l *Log) prepare() error {
 	case len(value) != 1 || value[0] != layout:
 		return fmt.Errorf("it has layout %x, this program knows layout %d", value, layout)
 	}
-	return l.findNext()
+	if err := l.findNext(); err != nil {
+		return err
+	}
+	return l.learnIDs()
+}
+
+// learnIDs tells the filter of the ids that are kept.
+func (l *Log) learnIDs() error {
+	return l.scan(context.Background(), l.db, []byte{keyID}, []byte{keyID + 1}, func(key, _ []byte) error {
+		var id journal.ID
+		if copy(id[:], key[1:]) != len(id) {
+			return fmt.Errorf("key %x is no id", key)
+		}
+		l.known.add(id)
+		return nil
+	})
 }
 
 func (l *Log) mustBeEmpty() error {

@@ -23,6 +23,24 @@ func (l *Log) get(key []byte) ([]byte, error) {
 	return append([]byte{}, value...), closer.Close()
 }
 
+// has reports whether an append of this id is kept.
+func (l *Log) has(id journal.ID) (bool, error) {
+	l.mu.Lock()
+	may := l.known.mayHold(id)
+	l.mu.Unlock()
+	if !may {
+		return false, nil
+	}
+	switch _, err := l.get(idKey(id)); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, journal.ErrNotFound):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
 // scan calls fn for the keys from lower to before upper. Key and value are
 // valid until fn returns.
 func (l *Log) scan(ctx context.Context, from engine.Reader, lower, upper []byte, fn func(key, value []byte) error) error {
