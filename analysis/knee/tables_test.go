@@ -30,8 +30,8 @@ func value(p *float64) float64 {
 
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// before is the published sweep of a service whose clients time out.
-var beforeOffered = []float64{200, 300, 400, 450, 500, 550, 600} //nolint:gochecknoglobals // a published table
+// beforeOffered are the rates of the published sweep of a service whose clients time out.
+func beforeOffered() []float64 { return []float64{200, 300, 400, 450, 500, 550, 600} }
 
 func TestTables(t *testing.T) {
 	t.Parallel()
@@ -49,11 +49,11 @@ func TestTables(t *testing.T) {
 		warnings           []string
 	}{
 		{
-			name: "before the fix", seconds: 360, offered: beforeOffered, completed: []float64{200, 300, 400, 449, 462, 441, 337},
+			name: "before the fix", seconds: 360, offered: beforeOffered(), completed: []float64{200, 300, 400, 449, 462, 441, 337},
 			state: knee.Found, knee: 500, full: 450, bracket: []float64{450, 500}, capacity: 462, half: 2.27, shape: knee.Collapse, recommended: 400,
 		},
 		{
-			name: "goodput before the fix", seconds: 360, offered: beforeOffered, completed: []float64{200, 300, 400, 449, 351, 88, 0},
+			name: "goodput before the fix", seconds: 360, offered: beforeOffered(), completed: []float64{200, 300, 400, 449, 351, 88, 0},
 			state: knee.Found, knee: 450, full: 450, bracket: []float64{450, 500}, capacity: 449, half: nan, shape: knee.Collapse, recommended: 400,
 			warnings: []string{knee.WarnNoPlateau},
 		},
@@ -120,7 +120,7 @@ func TestTables(t *testing.T) {
 // limit lies anywhere between that and the next.
 func TestUnknownLimit(t *testing.T) {
 	t.Parallel()
-	r := knee.Judge(table(360, beforeOffered, []float64{200, 300, 400, 449, 351, 88, 0}), knee.Options{})
+	r := knee.Judge(table(360, beforeOffered(), []float64{200, 300, 400, 449, 351, 88, 0}), knee.Options{})
 	if r.Capacity.Hi != 500 || r.Capacity.Lo > 447.5 || r.Capacity.Lo < 446 {
 		t.Errorf("capacity %+v", *r.Capacity)
 	}
@@ -133,7 +133,7 @@ func TestUnknownLimit(t *testing.T) {
 
 func TestCountsWidenToBracket(t *testing.T) {
 	t.Parallel()
-	r := knee.Judge(table(360, beforeOffered, []float64{200, 300, 400, 449, 462, 441, 337}), knee.Options{CountsOnly: true})
+	r := knee.Judge(table(360, beforeOffered(), []float64{200, 300, 400, 449, 462, 441, 337}), knee.Options{CountsOnly: true})
 	if r.Capacity.Lo != 450 || r.Capacity.Hi != 500 || r.Capacity.Value != 462 {
 		t.Errorf("capacity %+v", *r.Capacity)
 	}

@@ -191,12 +191,11 @@ func TestBarsPush(t *testing.T) {
 				t.Errorf("%s, seed %d: the oracle says %s", c.name, seed, truth)
 			}
 			r := metastability.Judge(c.input(cells, true))
-			if r.State == c.want {
-				right++
-			} else {
+			if r.State != c.want {
 				t.Errorf("%s, seed %d: %s: %s", c.name, seed, r.State, r.Reason)
 				continue
 			}
+			right++
 			switch {
 			case r.State == metastability.Recovered:
 				miss := *r.RecoveredAfterS - number
