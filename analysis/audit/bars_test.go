@@ -75,7 +75,9 @@ func (t tally) share(name string) float64 {
 	return float64(t[name]) / float64(max(1, n))
 }
 
-func rng(seed int, salt uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(*firstSeed+seed), salt)) }
+func rng(seed int, salt uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(*firstSeed+seed), salt))
+}
 
 // TestBarsClosed measures bar 16, its first half: a closed loop without think
 // time or a worker cap is recognised in 100 % of runs from 300 requests on.

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	stallAlarm  = 1e-3 // chance of one false stall in a stretch of Poisson completions
+	stallAlarm  = 1e-5 // chance of one false stall in a stretch of Poisson completions
 	leastStall  = 100e6
 	leastHit    = 2
 	keptGaps    = 1024
@@ -28,12 +28,13 @@ func (s Stall) Seconds() float64 { return float64(s.To-s.From) / 1e9 }
 
 // Stalls accumulates sends and completions of one stretch in order of time,
 // completions first at one instant. It keeps time and completions per pooled
-// level in flight and the 1,024 longest gaps, weighted by requests in flight.
+// level in flight and the 1,024 largest gaps by waiting time in them.
 type Stalls struct {
 	n     int64
-	last  int64 // last event
-	since int64 // start of the open gap: last completion, or N rising from zero
-	from  int64 // in flight at since
+	last  int64   // last event
+	since int64   // start of the open gap: last completion, or N rising from zero
+	from  int64   // in flight at since
+	area  float64 // ∫ N dt since then
 	ends  int64
 	level stability.Occupancy
 	gaps  lags
@@ -44,9 +45,8 @@ type Stalls struct {
 type gap struct {
 	from, to int64
 	n0, n1   int64
+	area     float64 // ∫ N dt
 }
-
-func (g *gap) weight() float64 { return float64(g.to-g.from) * float64(g.n0+g.n1) }
 
 // Begin sets the start of the stretch and the number in flight at it.
 func (s *Stalls) Begin(at, inFlight int64) {
@@ -57,7 +57,7 @@ func (s *Stalls) Begin(at, inFlight int64) {
 func (s *Stalls) Send(at int64) {
 	s.advance(at, 0)
 	if s.n == 0 {
-		s.since, s.from = at, 1
+		s.since, s.from, s.area = at, 1, 0
 	}
 	s.n++
 }
@@ -68,11 +68,12 @@ func (s *Stalls) End(at int64) {
 	s.close(at)
 	s.ends++
 	s.n = max(0, s.n-1)
-	s.since, s.from = at, s.n
+	s.since, s.from, s.area = at, s.n, 0
 }
 
 func (s *Stalls) advance(at, departures int64) {
 	if s.n > 0 {
+		s.area += float64(s.n) * float64(max(0, at-s.last))
 		s.level.Add(stability.LevelOf(int(s.n)), max(0, at-s.last), departures)
 	}
 	s.last = at
@@ -87,7 +88,7 @@ func (s *Stalls) close(at int64) {
 	if at-s.since < leastStall || s.n < leastHit {
 		return
 	}
-	g := gap{s.since, at, s.from, s.n}
+	g := gap{s.since, at, s.from, s.n, s.area}
 	if len(s.kept) < keptGaps {
 		s.kept = append(s.kept, g)
 		return
@@ -95,11 +96,11 @@ func (s *Stalls) close(at int64) {
 	s.more++
 	least := 0
 	for i := range s.kept {
-		if s.kept[i].weight() < s.kept[least].weight() {
+		if s.kept[i].area < s.kept[least].area {
 			least = i
 		}
 	}
-	if g.weight() > s.kept[least].weight() {
+	if g.area > s.kept[least].area {
 		s.kept[least] = g
 	}
 }
@@ -107,18 +108,18 @@ func (s *Stalls) close(at int64) {
 // Result returns the stalls in order of time, seen until the given end of the
 // stretch. more is how many shorter gaps were not looked at.
 //
-// With D completions and time T at the levels n₀ to n₁ through which the number
-// in flight rose in a gap of length g, E = g·D/T completions were to be expected
+// With D completions and time T at the levels through which the number in
+// flight rose in a gap of length g, E = g·D/T completions were to be expected
 // in it, and Poisson completions leave it empty with probability e⁻ᴱ. T includes
-// the gap, so E errs low. A gap is a stall where E > φ·ln(K/0.001), K the number
-// of gaps: one false stall in a thousand stretches. φ is the larger of 1 and of
+// the gap, so E errs low. A gap is a stall where E > φ·ln(K/10⁻⁵), K the number
+// of gaps: one false stall in a hundred thousand stretches. φ is the larger of 1 and of
 // p/(mean·ln(1/(1−q))) for p the 99th and the 99.5th percentile of the gaps: 1
 // for Poisson completions, more where they come in bunches. Gaps below 0.1 s and
 // with fewer than two requests in flight are left out.
 func (s *Stalls) Result(to int64) (stalls []Stall, more int64) {
 	kept := slices.Clone(s.kept)
 	if s.n >= leastHit && to-s.since >= leastStall {
-		kept = append(kept, gap{s.since, to, s.from, s.n})
+		kept = append(kept, gap{s.since, to, s.from, s.n, s.area + float64(s.n)*float64(max(0, to-s.last))})
 	}
 	if s.ends < fewestEnds || s.gaps.n == 0 {
 		return nil, 0
@@ -170,7 +171,9 @@ func (s *Stalls) below() []stability.Cell {
 func (g *gap) expected(below []stability.Cell) float64 {
 	last := len(below) - 1
 	lo := min(stability.LevelOf(int(max(1, g.n0))), last)
-	hi := min(stability.LevelOf(int(g.n1))+1, last)
+	// A steady rise has its mean half way up; a jump near the end has it below.
+	top := min(float64(g.n1), 2*g.area/float64(g.to-g.from)-float64(g.n0))
+	hi := min(stability.LevelOf(max(1, int(top), int(g.n0)))+1, last)
 	d := below[hi].Departures - below[lo].Departures
 	t := below[hi].TimeNS - below[lo].TimeNS
 	if t <= 0 {
