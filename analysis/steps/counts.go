@@ -58,19 +58,19 @@ func (c *Counts) Spread(from, to, n int64) {
 // series is counts with the seconds that each covers; no seconds: left out.
 type series struct {
 	y, w []float64
-	cum  []series2 // running sums
+	cum  []total // running sums
 
 	// least is the shortest segment, and the block over which dispersion within
 	// segments is taken, in cells.
 	least int
 }
 
-type series2 struct{ y, w float64 }
+type total struct{ y, w float64 }
 
 func newSeries(y, w []float64) *series {
-	s := &series{y: y, w: w, cum: make([]series2, len(y)+1), least: shortest}
+	s := &series{y: y, w: w, cum: make([]total, len(y)+1), least: shortest}
 	for i := range y {
-		s.cum[i+1] = series2{s.cum[i].y + y[i], s.cum[i].w + w[i]}
+		s.cum[i+1] = total{s.cum[i].y + y[i], s.cum[i].w + w[i]}
 	}
 	return s
 }
