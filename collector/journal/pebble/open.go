@@ -40,9 +40,9 @@ type Options struct {
 // The engine's memory. Its defaults are made for servers that own a machine.
 const (
 	cacheBytes    = 4 << 20
-	memtableBytes = 4 << 20
+	memtableBytes = 2 << 20
 	blockBytes    = 32 << 10 // several entries: each block is a write of its own
-	syncEvery     = 500 * time.Microsecond
+	syncEvery     = 300 * time.Microsecond
 	memtables     = 2 // one being filled, the other being flushed
 	openFiles     = 256
 	bloomBits     = 10
