@@ -21,6 +21,13 @@ import (
 // maxStreams is the number of requests that one gRPC connection may have open.
 const maxStreams = 100
 
+// A window that holds a usual export (512 spans of 400 bytes) whole, and a
+// buffer that takes several frames at a time: fewer updates and system calls.
+const (
+	window     = 512 << 10
+	readBuffer = 128 << 10
+)
+
 // grpcServer returns a server for the two export services. Calls of others, such
 // as logs, are answered with UNIMPLEMENTED.
 func (s *Server) grpcServer() *grpc.Server {
@@ -28,6 +35,9 @@ func (s *Server) grpcServer() *grpc.Server {
 		grpc.ForceServerCodecV2(codec{}),
 		grpc.MaxRecvMsgSize(int(s.cfg.MaxBody)),
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.InitialWindowSize(window),
+		grpc.InitialConnWindowSize(4*window),
+		grpc.ReadBufferSize(readBuffer),
 		grpc.InTapHandle(s.tap),
 		grpc.WaitForHandlers(true),
 		grpc.ConnectionTimeout(10 * time.Second),
