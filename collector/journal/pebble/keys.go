@@ -16,14 +16,17 @@ import (
 //
 //	v                       version of this layout, one byte
 //	n                       position from which to go on, written by deletions
-//	d position              data of an entry; grows with arrival, whatever the stream
 //	m stream position       meta of an entry, records in its append, id of its append
 //	i id                    entries left of an append, a varint
 //	k key                   document
+//	x position              data of an entry; grows with arrival, whatever the stream
+//
+// Data comes last, so that new data lies beyond all older tables and is taken
+// into no compaction.
 const (
 	keyVersion  = 'v'
 	keyNext     = 'n'
-	keyData     = 'd'
+	keyData     = 'x'
 	keyMeta     = 'm'
 	keyID       = 'i'
 	keyDocument = 'k'
