@@ -41,7 +41,7 @@ func (t *Table) Outcome(a *Answer) (o sample.Outcome, sure bool) {
 	if code == 0 && len(a.ErrorType) == 3 {
 		code, _ = number(a.ErrorType)
 	}
-	if code >= 100 {
+	if code >= 100 && len(t.http) > 0 {
 		if o, ok := t.http[code]; ok {
 			return o, true
 		}

@@ -57,10 +57,16 @@ func New(m Mapping) *Table {
 // Attribute returns what an attribute key means. Most keys mean nothing, and are
 // told by their first byte and length.
 func (t *Table) Attribute(key []byte) Attribute {
-	if len(key) == 0 || t.shapes[key[0]]>>(len(key)&63)&1 == 0 {
+	if !t.Likely(key) {
 		return NoAttribute
 	}
 	return t.lookup(key)
+}
+
+// Likely reports whether a key may mean something. It costs less than Attribute
+// and is false for most keys that mean nothing.
+func (t *Table) Likely(key []byte) bool {
+	return len(key) > 0 && t.shapes[key[0]]>>(len(key)&63)&1 != 0
 }
 
 func (t *Table) lookup(key []byte) Attribute {

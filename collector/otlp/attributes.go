@@ -32,6 +32,7 @@ type attributes struct {
 	rate                      float64
 
 	id     convention.Identity // resources only
+	recent recent
 	number [20]byte            // memory of an id that was sent as a number
 }
 
@@ -50,7 +51,40 @@ const (
 		1<<convention.RequestID
 )
 
-func (a *attributes) reset() { a.has, a.sampled, a.badIntended = 0, false, false }
+func (a *attributes) reset() {
+	a.has, a.sampled, a.badIntended = 0, false, false
+	a.recent.next = 0
+}
+
+// recent remembers the keys that meant something the last time: spans carry the
+// same attributes in the same order, so the next key is nearly always known.
+type recent struct {
+	next int
+	keys [8]struct {
+		key  []byte
+		role convention.Attribute
+	}
+}
+
+// longKey is the longest key that is remembered; names that mean something are
+// shorter.
+const longKey = 64
+
+// role returns what a key means.
+func (r *recent) role(t *convention.Table, key []byte) convention.Attribute {
+	if !t.Likely(key) {
+		return convention.NoAttribute
+	}
+	if r.next == len(r.keys) || len(key) > longKey {
+		return t.Attribute(key)
+	}
+	k := &r.keys[r.next]
+	r.next++
+	if !bytes.Equal(k.key, key) {
+		k.key, k.role = append(k.key[:0], key...), t.Attribute(key)
+	}
+	return k.role
+}
 
 // add reads one encoded attribute.
 func (a *attributes) add(t *convention.Table, b []byte) error {
@@ -59,7 +93,7 @@ func (a *attributes) add(t *convention.Table, b []byte) error {
 	if n := len(b); n > 4 && b[0] == 1<<3|wireLen && b[1] < 0x80 && int(b[1])+4 <= n {
 		k := 2 + int(b[1])
 		if b[k] == 2<<3|wireLen && b[k+1] < 0x80 && k+2+int(b[k+1]) == n {
-			role := t.Attribute(b[2:k])
+			role := a.recent.role(t, b[2:k])
 			if role == convention.NoAttribute {
 				return nil
 			}

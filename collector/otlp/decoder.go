@@ -100,7 +100,8 @@ func (d *Decoder) reset() {
 // forget drops what points into the bytes of the request.
 func (d *Decoder) forget() {
 	d.body = nil
-	d.resource, d.span, d.outer = attributes{}, spanFields{}, spanFields{}
+	d.resource, d.outer = attributes{recent: d.resource.recent}, spanFields{}
+	d.span = spanFields{attributes: attributes{recent: d.span.recent}}
 	d.nest = nil
 	d.points.forget()
 }
@@ -108,7 +109,8 @@ func (d *Decoder) forget() {
 // readResource reads what all Resource messages of a ResourceSpans or
 // ResourceMetrics say together.
 func (d *Decoder) readResource(message []byte) error {
-	d.resource = attributes{}
+	d.resource = attributes{recent: d.resource.recent}
+	d.resource.recent.next = 0
 	r := reader{b: message}
 	for r.next() {
 		if r.num != 1 {

@@ -120,7 +120,11 @@ type place struct {
 
 // holds reports whether a span with these attributes goes to this place.
 func (p *place) holds(a *attributes, run []byte) bool {
-	if a.has&(groupBits|runBits) != p.mask || string(run) != p.run {
+	if a.has&(groupBits|runBits) != p.mask {
+		return false
+	}
+	// A run that the resource names is the same for the whole stream.
+	if p.mask&(bit(convention.RunID)|aliasBit) != 0 && string(run) != p.run {
 		return false
 	}
 	if p.mask&bit(convention.Scenario) != 0 && string(a.scenario) != p.scenario {
