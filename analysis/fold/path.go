@@ -42,7 +42,10 @@ type fall struct {
 // watch adds the edges of a step.
 func (p *path) watch(s *Step, until int64) {
 	p.edges = append(p.edges,
-		edge{s.From, func(p *path) { p.step = s }},
+		edge{s.From, func(p *path) {
+			p.step = s
+			s.Rig.Stalls.Begin(s.From, p.n)
+		}},
 		edge{s.To, func(p *path) {
 			p.step, p.span, p.half = nil, nil, nil
 			s.AtEnd = p.n
@@ -143,6 +146,10 @@ func (p *path) finish() {
 func (p *path) arrive(t int64) {
 	p.advance(t, true)
 	p.n++
+	if p.step != nil {
+		p.step.Rig.Arrivals.Add(t)
+		p.step.Rig.Stalls.Send(t)
+	}
 	if p.span != nil {
 		p.span.Arrivals++
 	}
@@ -154,6 +161,9 @@ func (p *path) depart(t int64) {
 		p.span.Occupancy.Add(stability.LevelOf(int(p.n)), 0, 1)
 	}
 	p.n--
+	if p.step != nil {
+		p.step.Rig.Stalls.End(t)
+	}
 	for i := 0; i < len(p.falls); i++ {
 		f := p.falls[i]
 		switch {

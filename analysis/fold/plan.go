@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll/plimsoll/analysis/audit"
 	"github.com/plimsoll/plimsoll/analysis/response"
 	"github.com/plimsoll/plimsoll/analysis/stability"
 )
@@ -177,11 +178,18 @@ func (f *folder) clip(steps []*Step) []*Step {
 // prepare gives a step its accumulators.
 func (f *folder) prepare(s *Step) {
 	s.Grade = noGrade
+	if f.opt.Scenario == "" && f.opt.Source == "" {
+		s.Dropped = f.meter.reading(droppedName).count(s.From, s.To)
+	}
 	s.Response = response.NewCohort(3)
 	s.Service = response.New(3)
 	s.SendDelay = response.New(3)
 	s.OKFlow = response.New(3)
 	s.SourceSteps = map[string]*SourceStep{}
+	if warm := s.From + s.Warmup; s.Index >= 0 && warm < s.To {
+		s.Rig = Rig{Batches: audit.NewBatches(warm, s.To), Delays: audit.NewBatches(warm, s.To)}
+		s.Rig.Loop.Drop(max(0, s.Dropped))
+	}
 	s.Exact = Little{From: s.From, To: s.To}
 	s.JudgedFrom = stability.Cut(s.From, s.To, s.Warmup)
 	if at, ok := f.judgedFrom[s.Index]; ok {
@@ -193,9 +201,6 @@ func (f *folder) prepare(s *Step) {
 			s.Counted = &Little{From: a, To: b}
 			s.Counter, s.Counters = r.at(b)-r.at(a), r.overlapping(a, b)
 		}
-	}
-	if f.opt.Scenario == "" && f.opt.Source == "" {
-		s.Dropped = f.meter.reading(droppedName).count(s.From, s.To)
 	}
 	s.Response.Never = uint64(max(0, s.Dropped))
 }

@@ -37,6 +37,7 @@ type segment struct {
 type Cell struct {
 	From, To  int64
 	Due       int64 // requests due, dropped ones not included
+	DueGood   int64 // of those, answered within the deadline, however late that was known
 	Dropped   int64
 	Sent      int64 // attempts sent
 	Retries   int64 // attempts sent that are resends
@@ -129,6 +130,9 @@ func (s *Series) attempt(r *sample.Row, _ int64) {
 func (s *Series) request(q *request, good bool) {
 	if c := s.at(q.due); c != nil {
 		c.cohort(q)
+		if good {
+			c.DueGood++
+		}
 	}
 	if c := s.at(q.done); c != nil {
 		c.Ended[q.outcome]++
@@ -219,6 +223,7 @@ func (c *Cell) Merge(o *Cell) {
 	c.From, c.To = min(c.From, o.From), max(c.To, o.To)
 	c.Dropped += o.Dropped
 	c.Due += o.Due
+	c.DueGood += o.DueGood
 	c.Sent += o.Sent
 	c.Retries += o.Retries
 	c.Good += o.Good

@@ -154,6 +154,7 @@ type Step struct {
 	Counter  float64 // seconds that the counter grew by between those exports
 	Counters int     // counters that were added up for it
 
+	Rig         Rig
 	SourceSteps map[string]*SourceStep
 }
 

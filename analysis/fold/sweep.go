@@ -30,6 +30,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	if w.whole = len(st.Steps) == 1 && st.Steps[0].From == st.Totals.From && st.Steps[0].To == st.Totals.To; !w.whole {
 		w.all = bounds{[]*Step{st.Totals}}
 	}
+	w.sends.in = w.in
 	if !f.run.Finished {
 		w.settled = st.Horizon.At
 	}
@@ -45,6 +46,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 				k++
 			}
 			w.path.sweep(h)
+			w.sends.sweep(h)
 			held = w.path.waiting()
 		}
 		local = f.translate(b, local[:0])
@@ -58,6 +60,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		w.request(&joined[k])
 	}
 	w.path.finish()
+	w.sends.sweep(math.MaxInt64)
 	if w.whole {
 		t := *st.Steps[0]
 		t.Index, t.Name = -1, ""
@@ -77,6 +80,7 @@ type sweeper struct {
 	in, all bounds // the steps; the whole run, unless one step is all of it
 	whole   bool
 	path    *path
+	sends   sends
 	settled int64
 	one     request // of the row at hand
 }
@@ -160,6 +164,7 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 // request records one request.
 func (w *sweeper) request(q *request) {
 	w.path.add(q.due, q.done)
+	w.sends.add(q)
 	if q.due >= w.settled {
 		return
 	}
@@ -191,6 +196,9 @@ func (w *sweeper) edges(b bounds, q *request) {
 		}
 		if q.due < s.To && q.done > s.To {
 			s.OpenAtEnd++
+		}
+		if q.sent < s.From && q.done > s.From {
+			s.Rig.carried++
 		}
 		s.Exact.record(q.due, q.done)
 		if s.Counted != nil {
@@ -230,6 +238,9 @@ func (s *Step) cohort(q *request, good bool) {
 	}
 	s.Due++
 	s.SendDelay.Record(delay)
+	if s.Rig.Delays != nil {
+		s.Rig.Delays.Record(q.due, delay)
+	}
 	if q.firstByte > 0 {
 		if s.FirstByte == nil {
 			s.FirstByte = response.New(3)
@@ -254,6 +265,9 @@ func (s *Step) cohort(q *request, good bool) {
 		into.RecordCorrected(took, q.g.interval)
 	} else {
 		into.Record(took)
+	}
+	if s.Rig.Batches != nil {
+		s.Rig.Batches.Record(q.due, took)
 	}
 }
 

@@ -4,26 +4,7 @@ import (
 	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
-	"github.com/plimsoll/plimsoll/analysis/fold"
-	"github.com/plimsoll/plimsoll/analysis/sample"
 )
-
-// loop says how the generator decided when to send.
-func loop(st *fold.State) string {
-	if st.Model == sample.Open && st.Totals != nil && ratio(st.Totals.Dropped, st.Totals.Rows+st.Totals.Dropped) > dropLimit {
-		return "capped"
-	}
-	return st.Model.String()
-}
-
-// process is the arrival process as stated.
-func process(st *fold.State) string {
-	switch st.Process {
-	case "constant", "jittered", "poisson", "bursty":
-		return st.Process
-	}
-	return "unknown"
-}
 
 // rig checks the measurement of one step: what the generator did to it.
 func (j *judge) rig(t *judged) {
@@ -63,6 +44,7 @@ func (j *judge) missing(t *judged) {
 // audit says whether the rig can be trusted.
 func (j *judge) audit() {
 	j.grades()
+	j.driven()
 	st := j.st
 	if n := st.EarlyIntended; n > 0 {
 		j.find("intended_after_sent", wire.Warn, float64(n),
@@ -126,7 +108,8 @@ func (j *judge) note(f wire.Finding) {
 	switch f.Code {
 	case "dropped_arrivals", "late_sends", "generator_backlog", "arrivals_missing", "arrivals_exceed", "closed_loop",
 		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
-		"littles_law_mismatch", "percentile_support":
+		"littles_law_mismatch", "percentile_support", "percentile_dependent", "worker_cap", "declared_open",
+		"arrival_process", "closed_loop_slump", "hosts_disagree", "cold_start", "drift":
 		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/stability"
 )
 
-func (j *judge) closed() bool { return j.st.Model == sample.Closed }
-
 // fixed reports whether the closed model is declared to be the right one.
 func (j *judge) fixed() bool {
 	d := j.st.Run.Declaration
@@ -43,7 +41,7 @@ func (j *judge) inFlight(t *judged) {
 		}
 		return
 	}
-	r := stability.Judge(&s.Window, j.load(s))
+	r := t.result
 	j.halves(t, &r)
 	w.Stability = wire.Stability{State: string(r.State), Z: some(r.Z), Reason: r.Reason}
 	if u := r.Utilisation; r.Departures > 0 && u.Confidence > 0 && some(u.Hi) != nil {

@@ -6,7 +6,10 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/knee"
 	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/stability"
 )
 
 // Analysis answers every question about a run. The zero value is ready.
@@ -21,7 +24,7 @@ const DefaultSeriesBytes = 24 << 20
 
 // Judge folds the evidence and returns the verdict document.
 func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Verdict, error) {
-	st, err := fold.Build(ctx, ev, opt)
+	st, err := a.build(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +41,31 @@ func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options
 		}
 	}
 	return j.document(), nil
+}
+
+// build folds the evidence, with the series where something has to be judged over
+// time: a rate that falls, for recovery, or a closed loop.
+func (a Analysis) build(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error) {
+	st, err := fold.Build(ctx, ev, opt)
+	if err != nil {
+		return nil, err
+	}
+	if st.Model == sample.Closed {
+		return fold.WithSeries(ctx, ev, opt, a.budget()) // to see it slow down
+	}
+	for i := 1; i < len(st.Steps); i++ {
+		if rateOf(st.Steps[i]) < rateOf(st.Steps[i-1]) {
+			return fold.WithSeries(ctx, ev, opt, a.budget())
+		}
+	}
+	return st, nil
+}
+
+func rateOf(s *fold.Step) float64 {
+	if s.Rate > 0 || s.ToRate > 0 {
+		return (s.Rate + s.ToRate) / 2
+	}
+	return float64(s.Rows+s.Dropped) / s.Seconds()
 }
 
 // Document judges a state without further reading; objectives of single
@@ -61,6 +89,8 @@ type judge struct {
 	doc   *wire.Verdict
 	steps []*judged
 	total *judged
+	swept knee.Result
+	seen  measured
 }
 
 // judged is a step with what was found out about it.
@@ -72,10 +102,12 @@ type judged struct {
 	missed   bool   // an objective is missed on it
 	lossy    bool   // losses among the requests that were sent
 	shed     bool   // most of the losses were rejections
+	result   stability.Result
+	growing  bool // the backlog grows
 }
 
 func newJudge(st *fold.State, goals []wire.Objective) *judge {
-	j := &judge{st: st}
+	j := &judge{st: st, seen: measure(st)}
 	for _, o := range goals {
 		j.goals = append(j.goals, goal{Objective: o})
 	}
@@ -89,7 +121,7 @@ func (j *judge) document() *wire.Verdict {
 		Steps: []wire.Step{}, Findings: []wire.Finding{},
 		Knee:          wire.Knee{State: wire.NotTested},
 		Metastability: wire.Metastability{State: wire.NotTested, Signals: []wire.Signal{}},
-		Audit:         wire.Audit{Valid: true, Loop: loop(st), ArrivalProcess: process(st), Findings: []wire.Finding{}},
+		Audit:         wire.Audit{Valid: true, Loop: j.loop(), ArrivalProcess: j.process(), Findings: []wire.Finding{}},
 	}
 	for _, s := range st.Steps {
 		j.steps = append(j.steps, j.judge(s))
@@ -106,12 +138,18 @@ func (j *judge) document() *wire.Verdict {
 	for _, s := range append(j.steps[:len(j.steps):len(j.steps)], j.total) {
 		j.classify(s)
 	}
+	j.drains()
+	j.promote()
+	j.classify(j.total)
 	j.carries()
 	for _, s := range j.steps {
 		j.explain(s)
+		j.watch(s)
 	}
-	j.drains()
+	j.felt()
 	j.capacity()
+	j.swept = j.sweep()
+	j.recovery()
 	j.audit()
 	for _, s := range j.steps {
 		j.doc.Steps = append(j.doc.Steps, *s.wire)

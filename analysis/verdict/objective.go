@@ -58,7 +58,7 @@ func (j *judge) hold() {
 func (j *judge) narrowed(g *goal, t *judged) *judged {
 	for _, s := range g.state.Steps {
 		if s.Index == t.Index {
-			other := &judge{st: g.state, doc: j.doc}
+			other := &judge{st: g.state, doc: j.doc, seen: j.seen}
 			return other.judge(s)
 		}
 	}
@@ -127,7 +127,7 @@ func (j *judge) goodput(g *goal, t *judged, due int64) {
 // is a lower bound and can only miss.
 func (j *judge) quantile(g *goal, t *judged) {
 	limit := *g.MaxS
-	e := t.Response.Quantile(*g.Quantile, confidence)
+	e := t.quantile(*g.Quantile)
 	name := fmt.Sprintf("p%g", *g.Quantile*100)
 	if !t.wire.ResponseTime.Valid {
 		sent := *t.Response

@@ -6,6 +6,8 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/knee"
+	"github.com/plimsoll/plimsoll/analysis/metastability"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
@@ -20,24 +22,16 @@ const (
 
 // shape is read from the rates of the steps and from what became of them.
 func (j *judge) shape() shape {
-	rising := len(j.steps) >= 3
+	if _, _, ok := j.push(); ok {
+		return pushAndReturn
+	}
 	for i := 1; i < len(j.steps); i++ {
 		if value(j.steps[i].wire.Offered) <= value(j.steps[i-1].wire.Offered) {
-			rising = false
+			return plain
 		}
 	}
-	if rising {
+	if len(j.steps) >= 3 {
 		return sweep
-	}
-	for i, t := range j.steps[:max(0, len(j.steps)-1)] {
-		switch t.wire.Class {
-		case wire.ClassUnstable, wire.ClassLossy, wire.ClassShedding:
-			for _, later := range j.steps[i+1:] {
-				if value(later.wire.Offered) < value(t.wire.Offered) {
-					return pushAndReturn
-				}
-			}
-		}
 	}
 	return plain
 }
@@ -76,6 +70,8 @@ func (j *judge) outcome() {
 	}
 	missed, open := j.missedGoal(), j.openGoal()
 	switch {
+	case d.Metastability.State == string(metastability.Sustained), d.Metastability.State == string(metastability.Degraded):
+		d.Outcome, d.Headline = wire.OutcomeFail, j.afterPush()
 	case failed != nil:
 		d.Outcome, d.Headline = wire.OutcomeFail, j.trouble(failed)
 	case missed != nil:
@@ -90,8 +86,13 @@ func (j *judge) outcome() {
 		d.Outcome, d.Headline = wire.OutcomeInconclusive, j.doubt(undecided)
 	case open != nil:
 		d.Outcome, d.Headline = wire.OutcomeInconclusive, open.why
-	case len(j.goals) == 0 && j.shape() != plain:
-		d.Outcome, d.Headline = wire.OutcomeInconclusive, j.untested()
+	case len(j.goals) == 0 && j.shape() == sweep:
+		d.Outcome, d.Headline = j.sweepOutcome()
+	case len(j.goals) == 0 && j.shape() == pushAndReturn:
+		d.Outcome, d.Headline = wire.OutcomeInconclusive, j.afterPush()
+		if d.Metastability.State == string(metastability.Recovered) {
+			d.Outcome = wire.OutcomePass
+		}
 	default:
 		d.Outcome, d.Headline = wire.OutcomePass, j.praise()
 	}
@@ -143,28 +144,41 @@ func (j *judge) doubt(t *judged) string {
 	return s + "."
 }
 
-// untested is the headline of a run whose question is not answered yet.
-func (j *judge) untested() string {
-	if j.shape() == sweep {
-		for i := len(j.steps) - 1; i >= 0; i-- {
-			if t := j.steps[i]; t.wire.Class == wire.ClassStable {
-				return fmt.Sprintf("The highest of %d rising rates that was proved stable is %s; where the knee lies was not tested.",
-					len(j.steps), rate(value(t.wire.Offered)))
-			}
-		}
-		return fmt.Sprintf("None of %d rising rates was proved stable; where the knee lies was not tested.", len(j.steps))
+// sweepOutcome decides a sweep: it passes when its knee is found or not reached.
+func (j *judge) sweepOutcome() (outcome, headline string) {
+	switch r := &j.swept; {
+	case r.State == knee.Found && r.Offered != nil:
+		return wire.OutcomePass, kneeSentence(r) + "."
+	case r.State == knee.NotReached && r.ServedInFull != nil:
+		return wire.OutcomePass, fmt.Sprintf("Every rate up to %s was served in full: the knee was not reached.", rate(*r.ServedInFull))
 	}
-	for i, t := range j.steps {
-		if t.wire.Class == wire.ClassUnstable || t.wire.Class == wire.ClassLossy || t.wire.Class == wire.ClassShedding {
-			last := j.steps[len(j.steps)-1]
-			s := fmt.Sprintf("Pushed to %s the service was %s", rate(value(t.wire.Offered)), t.wire.Class)
-			if i < len(j.steps)-1 {
-				s += fmt.Sprintf("; back at %s it is %s", rate(value(last.wire.Offered)), last.wire.Class)
-			}
-			return s + ". Whether it recovers for good was not tested."
+	return wire.OutcomeInconclusive, "The knee could not be found in these rates."
+}
+
+// afterPush is the headline of a run that was pushed past capacity and back.
+func (j *judge) afterPush() string {
+	push, back, _ := j.push()
+	m := j.doc.Metastability
+	from, to := rate(value(j.steps[push].wire.Offered)), rate(value(j.steps[back].wire.Offered))
+	switch metastability.State(m.State) {
+	case metastability.Recovered:
+		s := fmt.Sprintf("Pushed to %s and back to %s, the service recovered", from, to)
+		if m.RecoveredAfterS != nil {
+			s += fmt.Sprintf(" after %s", lasting(*m.RecoveredAfterS))
 		}
+		return s + "."
+	case metastability.Sustained:
+		return fmt.Sprintf("Pushed to %s and back to %s, the service did not recover in %s: retries keep it overloaded.", from, to, lasting(value(m.WatchedS)))
+	case metastability.Degraded:
+		return fmt.Sprintf("Pushed to %s and back to %s, the service did not recover in %s: it is slower than before the push.", from, to, lasting(value(m.WatchedS)))
+	case metastability.Draining:
+		s := fmt.Sprintf("Pushed to %s and back to %s, the service is still draining its backlog after %s", from, to, lasting(value(m.WatchedS)))
+		if m.EtaS != nil {
+			s += fmt.Sprintf("; about %s more would show whether it recovers", lasting(*m.EtaS))
+		}
+		return s + "."
 	}
-	return "What this run exists to find out was not tested."
+	return fmt.Sprintf("Pushed to %s and back to %s: %s of watching do not tell whether the service recovers.", from, to, lasting(value(m.WatchedS)))
 }
 
 // praise is the headline of a run that passed.

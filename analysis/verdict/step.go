@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/response"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/stability"
 )
 
 // dropLimit is the share of dropped arrivals above which no percentile is shown.
@@ -26,6 +27,13 @@ func (j *judge) judge(s *fold.Step) *judged {
 		Sources: []wire.Source{},
 	}
 	t := &judged{Step: s, wire: w}
+	if s.Index >= 0 && s.Rows > 0 && j.st.SampledRows == 0 {
+		t.result = stability.Judge(&s.Window, j.load(s))
+		t.growing = t.result.State == stability.Unstable
+	}
+	for _, o := range j.steps {
+		t.growing = t.growing || s.Index < 0 && o.growing
+	}
 	w.Offered = j.offered(s)
 	if s.Rows > 0 && s.Grade <= fold.GradeC {
 		w.LateSendRatio = some(ratio(s.LateSends, due))
@@ -57,10 +65,10 @@ func (j *judge) judge(s *fold.Step) *judged {
 
 // offered is the nominal rate where there is one, else the counted one.
 func (j *judge) offered(s *fold.Step) *float64 {
-	if s.Rate > 0 || s.ToRate > 0 {
-		return some((s.Rate + s.ToRate) / 2)
+	if s.Seconds() <= 0 {
+		return nil
 	}
-	return per(float64(s.Rows+s.Dropped), s.Seconds())
+	return some(rateOf(s))
 }
 
 // flows are rates by the time things happened, after warm-up.
@@ -85,7 +93,7 @@ func (j *judge) flows(t *judged) {
 func (j *judge) times(t *judged) {
 	s, w := t.Step, t.wire
 	g := s.Grade.String()
-	r := distribution(s.Response)
+	r := distribution(s.Response, t.quantile)
 	r.Grade = &g
 	if s.Rows == 0 {
 		r.Grade = nil
@@ -95,7 +103,7 @@ func (j *judge) times(t *judged) {
 		r.Reason = "no intended send times: the sent time stands in, so this is service time"
 	}
 	w.ResponseTime = r
-	w.ServiceTime = distribution(&response.Cohort{Exact: s.Service, Censored: response.New(3)})
+	w.ServiceTime = plainDistribution(s.Service)
 	if w.DroppedRatio > dropLimit {
 		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
 	}
@@ -131,7 +139,13 @@ func refuse(r *wire.Response, reason string) {
 	*r = wire.Response{Reason: reason, Grade: r.Grade, N: r.N, Max: r.Max}
 }
 
-func distribution(c *response.Cohort) wire.Response {
+// plainDistribution is that of times that were all seen to end.
+func plainDistribution(h *response.Histogram) wire.Response {
+	c := &response.Cohort{Exact: h, Censored: response.New(3)}
+	return distribution(c, func(q float64) response.Estimate { return c.Quantile(q, confidence) })
+}
+
+func distribution(c *response.Cohort, quantile func(q float64) response.Estimate) wire.Response {
 	r := wire.Response{Valid: c.N() > 0, N: int64(c.N()), Steady: true}
 	if !r.Valid {
 		r.Reason = "no requests"
@@ -140,11 +154,11 @@ func distribution(c *response.Cohort) wire.Response {
 	if m, ok := c.Mean(); ok {
 		r.Mean = some(m)
 	}
-	r.P50 = estimate(c.Quantile(0.5, confidence))
-	r.P90 = estimate(c.Quantile(0.9, confidence))
-	r.P95 = estimate(c.Quantile(0.95, confidence))
-	r.P99 = estimate(c.Quantile(0.99, confidence))
-	r.P999 = estimate(c.Quantile(0.999, confidence))
+	r.P50 = estimate(quantile(0.5))
+	r.P90 = estimate(quantile(0.9))
+	r.P95 = estimate(quantile(0.95))
+	r.P99 = estimate(quantile(0.99))
+	r.P999 = estimate(quantile(0.999))
 	r.Max = seconds(c.Max())
 	return r
 }
@@ -153,7 +167,7 @@ func optional(h *response.Histogram) *wire.Response {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
-	r := distribution(&response.Cohort{Exact: h, Censored: response.New(3)})
+	r := plainDistribution(h)
 	return &r
 }
 
@@ -162,10 +176,7 @@ func (j *judge) support(t *judged) {
 	if !t.wire.ResponseTime.Valid {
 		return
 	}
-	for _, q := range [...]struct {
-		name string
-		at   float64
-	}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}} {
+	for _, q := range percentiles {
 		if e := t.Response.Quantile(q.at, confidence); e.Need > 0 {
 			t.find("percentile_support", wire.Info, float64(e.Need), "%s needs %s requests; %s has %s.",
 				q.name, human(e.Need), t.title(), human(int64(t.Response.N())))
