@@ -5,7 +5,7 @@ import "github.com/plimsoll/plimsoll/analysis/sample"
 // Floor is the number in flight at which a step that follows another counts as
 // drained: at most 1 + 2·λ·W₀ (DESIGN section 6), W₀ the unloaded service time.
 func (st *State) Floor(s *Step) float64 {
-	return 1 + 2*s.Rate*st.Unloaded()
+	return 1 + 2*s.Offered()*st.Unloaded()
 }
 
 // Unloaded is the service time of the system when it is least loaded: the
@@ -39,7 +39,7 @@ func (s *Step) Drained(floor float64) (at int64, ok bool) {
 func (f *folder) backlogs() bool {
 	again := false
 	for i, s := range f.state.Steps {
-		if i == 0 || s.CarriedIn == 0 || s.Rate <= 0 {
+		if i == 0 || s.CarriedIn == 0 {
 			continue
 		}
 		floor := f.state.Floor(s)

@@ -33,6 +33,9 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	requests := f.rows - held + int64(len(joined))
 	f.state = f.describe()
 	f.state.Requests = requests
+	if err := f.detect(ctx, joined, requests); err != nil {
+		return nil, fmt.Errorf("find steps of %q: %w", f.run.ID, err)
+	}
 	for {
 		if err := f.sweep(ctx, joined, requests); err != nil {
 			return nil, fmt.Errorf("sweep rows of %q: %w", f.run.ID, err)

@@ -48,18 +48,20 @@ func (f *folder) horizon() Horizon {
 	return h
 }
 
-// plan divides the run into steps: the declared ones, else those that rows
-// name, else one.
+// plan divides the run into steps: the declared ones, else those that were found
+// in the offered rate or that rows name, else one.
 func (f *folder) plan(requests int64) (steps []*Step, source string) {
 	switch {
 	case f.declared != nil:
 		steps, source = f.declaredSteps(), "declared"
+	case f.found != nil:
+		steps, source = f.foundSteps(), "counted"
 	case len(f.steps) > 0 && f.disjoint():
 		steps, source = f.namedSteps(), "counted"
 	default:
 		steps, source = []*Step{{From: f.first, To: f.end(requests)}}, "counted"
 		if rate := f.configured(); rate > 0 {
-			steps[0].Rate, steps[0].ToRate, source = rate, rate, "configured"
+			steps[0].Rate, steps[0].ToRate, steps[0].Nominal, source = rate, rate, true, "configured"
 		}
 	}
 	return f.clip(steps), source
@@ -82,7 +84,7 @@ func (f *folder) declaredSteps() []*Step {
 	at := f.start
 	var out []*Step
 	for _, d := range f.run.Declaration.Steps {
-		s := &Step{Name: d.Name, From: at, To: at + nanos(d.DurationS), Warmup: nanos(d.WarmupS), Rate: d.RatePerS, ToRate: d.RatePerS}
+		s := &Step{Name: d.Name, From: at, To: at + nanos(d.DurationS), Warmup: nanos(d.WarmupS), Rate: d.RatePerS, ToRate: d.RatePerS, Nominal: true}
 		if d.ToRate != nil {
 			s.ToRate = *d.ToRate
 		}

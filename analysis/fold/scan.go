@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/steps"
 )
 
 // folder carries one fold through its passes.
@@ -31,6 +32,7 @@ type folder struct {
 	state        *State
 	judgedFrom   map[int]int64
 	deadlineSeen bool
+	found        []steps.Segment // steps found in an undeclared run; nil when there is but one
 }
 
 // extent is what must be known of all rows before steps can be laid out.

@@ -104,6 +104,7 @@ type Step struct {
 	Warmup   int64   // declared, ns; rates and percentiles begin after it
 	Rate     float64 // nominal offered rate, 1/s; 0 when unknown
 	ToRate   float64 // rate at the end of a ramp; else equal to Rate
+	Nominal  bool    // Rate is what was configured, not what was found
 	Paused   bool    // silence follows: the next step does not begin at To
 	Cut      bool    // To is the horizon of a live run, not the step's own end
 
@@ -174,6 +175,18 @@ type SourceStep struct {
 // WarmSeconds is the length of the part after warm-up, in seconds.
 func (s *Step) WarmSeconds() float64 {
 	return float64(max(0, s.To-s.From-s.Warmup)) / 1e9
+}
+
+// Offered is the offered rate, 1/s: the nominal one, in the middle of a ramp,
+// else the arrivals counted, dropped ones included.
+func (s *Step) Offered() float64 {
+	if s.Rate > 0 || s.ToRate > 0 {
+		return (s.Rate + s.ToRate) / 2
+	}
+	if s.To <= s.From {
+		return 0
+	}
+	return float64(s.Rows+s.Dropped) / s.Seconds()
 }
 
 // Seconds is the length of the step in seconds.

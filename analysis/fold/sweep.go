@@ -61,6 +61,9 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	}
 	w.path.finish()
 	w.sends.sweep(math.MaxInt64)
+	for _, s := range st.Steps {
+		st.MultiRate = st.MultiRate || s.Rate != s.ToRate || !same(s.Offered(), st.Steps[0].Offered())
+	}
 	if w.whole {
 		t := *st.Steps[0]
 		t.Index, t.Name = -1, ""
@@ -72,6 +75,9 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	}
 	return nil
 }
+
+// same reports whether two offered rates are one.
+func same(a, b float64) bool { return math.Abs(a-b) <= 0.02*max(a, b) }
 
 // sweeper fills steps from rows and requests.
 type sweeper struct {
@@ -96,9 +102,6 @@ func (w *sweeper) prepare() {
 		}
 		w.path.watch(s, until)
 		first = min(first, s.From)
-		if s.Rate != w.st.Steps[0].Rate || s.ToRate != s.Rate {
-			w.st.MultiRate = true
-		}
 	}
 	t := w.st.Totals
 	f.prepare(t)

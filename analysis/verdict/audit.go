@@ -23,7 +23,7 @@ func (j *judge) rig(t *judged) {
 
 // missing compares a known schedule with the arrivals that were seen.
 func (j *judge) missing(t *judged) {
-	if t.Cut || t.Rate <= 0 && t.ToRate <= 0 || j.closed() || j.st.Narrowed {
+	if t.Cut || !t.Nominal || t.Rate <= 0 && t.ToRate <= 0 || j.closed() || j.st.Narrowed {
 		return
 	}
 	want := (t.Rate + t.ToRate) / 2 * t.Seconds()

@@ -106,7 +106,7 @@ func (j *judge) carried(t *judged) bool {
 func (j *judge) load(s *fold.Step) stability.Rate {
 	seconds := s.Seconds()
 	counted := float64(s.Rows) / seconds
-	if s.Rate <= 0 || s.Rate != s.ToRate {
+	if !s.Nominal || s.Rate <= 0 || s.Rate != s.ToRate {
 		return stability.Rate{PerS: counted}
 	}
 	n := s.Rate * seconds

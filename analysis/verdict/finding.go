@@ -149,7 +149,7 @@ func (j *judge) drains() {
 		if !t.Paused && i+1 < len(j.steps) {
 			next := j.steps[i+1]
 			floor = j.st.Floor(next.Step)
-			falls = next.Rate < t.ToRate
+			falls = next.Offered() < t.Offered()
 		}
 		if !falls || t.Rows == 0 || j.st.SampledRows > 0 || t.Cut {
 			continue

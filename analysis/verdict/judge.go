@@ -54,18 +54,11 @@ func (a Analysis) build(ctx context.Context, ev fold.Evidence, opt query.Options
 		return fold.WithSeries(ctx, ev, opt, a.budget()) // to see it slow down
 	}
 	for i := 1; i < len(st.Steps); i++ {
-		if rateOf(st.Steps[i]) < rateOf(st.Steps[i-1]) {
+		if st.Steps[i].Offered() < st.Steps[i-1].Offered() {
 			return fold.WithSeries(ctx, ev, opt, a.budget())
 		}
 	}
 	return st, nil
-}
-
-func rateOf(s *fold.Step) float64 {
-	if s.Rate > 0 || s.ToRate > 0 {
-		return (s.Rate + s.ToRate) / 2
-	}
-	return float64(s.Rows+s.Dropped) / s.Seconds()
 }
 
 // Document judges a state without further reading; objectives of single

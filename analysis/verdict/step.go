@@ -68,7 +68,7 @@ func (j *judge) offered(s *fold.Step) *float64 {
 	if s.Seconds() <= 0 {
 		return nil
 	}
-	return some(rateOf(s))
+	return some(s.Offered())
 }
 
 // flows are rates by the time things happened, after warm-up.

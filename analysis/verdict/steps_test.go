@@ -1,0 +1,101 @@
+package verdict_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
+	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// stretch is a rate, 1/s, for some seconds.
+type stretch struct{ rate, seconds int64 }
+
+// queue serves stretches of constant arrivals first in, first out, with
+// exponential service times of mean 1/capacity.
+func queue(rng *rand.Rand, capacity float64, all ...stretch) []sample.Row {
+	var rows []sample.Row
+	due, free := start, start
+	for _, s := range all {
+		end := due + s.seconds*1e9
+		for ; due < end; due += 1e9 / s.rate {
+			free = max(free, due) + int64(rng.ExpFloat64()/capacity*1e9)
+			rows = append(rows, foldtest.Row(due, due+rng.Int64N(1e5), max(free, due+1e5)))
+		}
+		due = end
+	}
+	return rows
+}
+
+// TestUndeclaredSweep finds the steps of a sweep that nobody declared, and its
+// knee.
+func TestUndeclaredSweep(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(21, 1))
+	rows := queue(rng, 200, stretch{80, 40}, stretch{120, 40}, stretch{160, 40}, stretch{240, 40})
+	v := judge(t, evidence(openLoop, rows, nil), query.Options{})
+	if len(v.Steps) != 4 {
+		t.Fatalf("%d steps", len(v.Steps))
+	}
+	for i, want := range []float64{80, 120, 160, 240} {
+		near(t, "offered", v.Steps[i].Offered, want, 0.01)
+		if edge := v.Steps[i].From.UnixNano() - start - int64(i)*40e9; math.Abs(float64(edge)) > 0.2e9 {
+			t.Errorf("step %d begins %d ns off", i, edge)
+		}
+	}
+	if v.Knee.State != "found" || v.Outcome != wire.OutcomePass {
+		t.Errorf("%+v %s: %s", v.Knee, v.Outcome, v.Headline)
+	}
+	near(t, "capacity", v.Knee.Capacity.Value, 200, 0.03)
+	t.Log(v.Headline)
+}
+
+// TestPushAndReturn: a queue that is pushed past capacity drains and recovers.
+func TestPushAndReturn(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(22, 1))
+	rows := queue(rng, 100, stretch{60, 30}, stretch{130, 20}, stretch{60, 60})
+	deadline := 1.0
+	d := &wire.Declaration{ID: "r", DeadlineS: &deadline, Steps: []wire.DeclareStep{
+		{RatePerS: 60, DurationS: 30}, {RatePerS: 130, DurationS: 20}, {RatePerS: 60, DurationS: 60},
+	}}
+	v := judge(t, evidence(openLoop, rows, d), query.Options{})
+	m := v.Metastability
+	if m.State != "recovered" || v.Outcome != wire.OutcomePass || m.RecoveredAfterS == nil {
+		t.Fatalf("%+v %s: %s", m, v.Outcome, v.Headline)
+	}
+	// A backlog of 600 at 40/s to spare takes 15 s.
+	near(t, "recovered after", m.RecoveredAfterS, 15, 0.2)
+	if v.Steps[2].Class != wire.ClassStable {
+		t.Errorf("the step after the push is %s: %s", v.Steps[2].Class, v.Steps[2].Stability.Reason)
+	}
+	t.Log(v.Headline)
+}
+
+// TestClosedLoopIsSeen: a loop that does not say what it is, and whose sends
+// follow completions, is not shown as what users feel.
+func TestClosedLoopIsSeen(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(23, 1))
+	var rows []sample.Row
+	for range 10 {
+		for at := start; at < start+30e9; {
+			done := at + int64(50e6*rng.ExpFloat64()) + 1e6
+			r := foldtest.Row(0, at, done)
+			rows = append(rows, r)
+			at = done + 20e3
+		}
+	}
+	g := openLoop
+	g.Model = sample.UnknownModel
+	v := judge(t, evidence(g, rows, nil), query.Options{})
+	if v.Audit.Loop != "closed" || v.Steps[0].ResponseTime.Valid || v.SaturationThroughput == nil || v.Outcome == wire.OutcomePass {
+		t.Errorf("loop %s, %+v, outcome %s", v.Audit.Loop, v.Steps[0].ResponseTime, v.Outcome)
+	}
+	if v.Knee.State != "not_tested" || v.Steps[0].Class != wire.ClassInconclusive {
+		t.Errorf("%+v, class %s", v.Knee, v.Steps[0].Class)
+	}
+}
