@@ -24,12 +24,13 @@ type Decoder struct {
 	stream   stream
 	buf      []byte
 
-	body   []byte    // the request
-	spans  []extent  // the spans of the scope that is read
-	refs   []spanRef // the spans of the request that have an id
-	rows   int       // spans that became rows or were refused as one, in this pass
-	nest   *nesting  // what is known about nesting, in the second pass
-	nested nesting
+	body    []byte    // the request
+	spans   []extent  // the spans of the scope that is read
+	refs    []spanRef // the spans of the request that have an id, if tracked
+	tracked bool      // spans have parents, or had in the request before
+	rows    int       // spans that became rows or were refused as one, in this pass
+	nest    *nesting  // what is known about nesting, in the second pass
+	nested  nesting
 
 	points  pointFields
 	schemas *schemas

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"errors"
+
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
@@ -8,15 +10,26 @@ import (
 // kindClient is the kind of spans that are requests.
 const kindClient = 3
 
-// traces decodes a request. When a client span turns out to stand around other
-// client spans of the request, it is decoded a second time, knowing that.
+// errUntracked ends a pass that needs the ids of the spans before.
+var errUntracked = errors.New("ids of spans were not kept")
+
+// traces decodes a request. Ids of spans are kept only if they matter: when that
+// turns out on the way, it begins again, and so will the next request. When a
+// client span turns out to stand around other client spans of the request, it
+// is decoded a second time, knowing that.
 func (d *Decoder) traces(body []byte) error {
 	defer d.forget()
 	d.reset()
-	if err := d.pass(body); err != nil {
+	err := d.pass(body)
+	if errors.Is(err, errUntracked) {
+		d.reset()
+		d.tracked = true
+		err = d.pass(body)
+	}
+	if err != nil || !d.tracked {
 		return err
 	}
-	if !d.nested.find(d.refs) {
+	if d.tracked = d.nested.find(d.refs); !d.tracked {
 		return nil
 	}
 	if d.nested.anyOuter {
@@ -118,13 +131,16 @@ func (d *Decoder) oneSpan(at extent) error {
 	}
 	d.rows++
 	ref := -1
-	if len(s.id) > 0 {
+	if d.tracked && len(s.id) > 0 {
 		ref = len(d.refs)
 		d.remember(at)
 	}
 	if s.kind != kindClient {
 		d.report.Counts[NotARequest]++
 		return nil
+	}
+	if !d.tracked && (s.parent != nil || d.stream.nests) {
+		return errUntracked
 	}
 	if d.nest != nil && ref >= 0 {
 		if d.nest.isOuter(ref) {
