@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/audit"
 	"github.com/plimsoll/plimsoll/analysis/response"
 	"github.com/plimsoll/plimsoll/analysis/stability"
@@ -64,7 +65,30 @@ func (f *folder) plan(requests int64) (steps []*Step, source string) {
 			steps[0].Rate, steps[0].ToRate, steps[0].Nominal, source = rate, rate, true, "configured"
 		}
 	}
-	return f.clip(steps), source
+	return f.clip(f.split(steps)), source
+}
+
+// split cuts steps at the marks of the run: what was true before a deploy need
+// not be true after it. A mark within a second of an edge cuts nothing.
+func (f *folder) split(steps []*Step) []*Step {
+	marks := slices.Clone(f.run.Marks)
+	slices.SortStableFunc(marks, func(a, b wire.Mark) int { return a.At.Compare(b.At) })
+	var out []*Step
+	for _, s := range steps {
+		for _, m := range marks {
+			at := m.At.UnixNano()
+			if at < s.From+1e9 || at > s.To-1e9 || s.Rate != s.ToRate {
+				continue
+			}
+			rest := *s
+			rest.From, rest.Mark, rest.Warmup = at, m.Name, max(0, s.Warmup-(at-s.From))
+			s.To, s.Paused = at, false
+			out = append(out, s)
+			s = &rest
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // end is the end of the last stretch: the last arrival and one mean gap.

@@ -106,6 +106,7 @@ type Step struct {
 	ToRate   float64 // rate at the end of a ramp; else equal to Rate
 	Nominal  bool    // Rate is what was configured, not what was found
 	Paused   bool    // silence follows: the next step does not begin at To
+	Mark     string  // the mark that it begins with: a deploy, a fault switched on; may be empty
 	Cut      bool    // To is the horizon of a live run, not the step's own end
 
 	// Cohort, whole step.

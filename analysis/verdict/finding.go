@@ -38,6 +38,8 @@ func sentence(format string, args ...any) string {
 // title names a step in a sentence.
 func (t *judged) title() string {
 	switch {
+	case t.Mark != "":
+		return fmt.Sprintf("step %d (after %s)", t.Index, t.Mark)
 	case t.Name != "":
 		return fmt.Sprintf("step %d (%s)", t.Index, t.Name)
 	case t.Index < 0:

@@ -25,12 +25,17 @@ func (j *judge) shape() shape {
 	if _, _, ok := j.push(); ok {
 		return pushAndReturn
 	}
-	for i := 1; i < len(j.steps); i++ {
-		if value(j.steps[i].wire.Offered) <= value(j.steps[i-1].wire.Offered) {
+	rates := 0
+	for i, t := range j.steps {
+		switch {
+		case t.Mark != "": // the same rate goes on
+		case i > 0 && value(t.wire.Offered) <= value(j.steps[i-1].wire.Offered):
 			return plain
+		default:
+			rates++
 		}
 	}
-	if len(j.steps) >= 3 {
+	if rates >= 3 {
 		return sweep
 	}
 	return plain

@@ -19,7 +19,7 @@ const dropLimit = 0.01
 func (j *judge) judge(s *fold.Step) *judged {
 	due := s.Rows + s.Dropped
 	w := &wire.Step{
-		Index: s.Index, Name: s.Name, From: time.Unix(0, s.From).UTC(), To: time.Unix(0, s.To).UTC(),
+		Index: s.Index, Name: s.Name, AfterMark: s.Mark, From: time.Unix(0, s.From).UTC(), To: time.Unix(0, s.To).UTC(),
 		DurationS: s.Seconds(), WarmupS: float64(s.Warmup) / 1e9,
 		Due: due, Sent: s.Rows, Dropped: s.Dropped, DroppedRatio: ratio(s.Dropped, due),
 		ErrorRatio: ratio(s.Outcomes[sample.Error], due), TimeoutRatio: ratio(s.Outcomes[sample.Timeout], due),

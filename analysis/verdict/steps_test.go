@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
@@ -97,5 +98,27 @@ func TestClosedLoopIsSeen(t *testing.T) {
 	}
 	if v.Knee.State != "not_tested" || v.Steps[0].Class != wire.ClassInconclusive {
 		t.Errorf("%+v, class %s", v.Knee, v.Steps[0].Class)
+	}
+}
+
+// TestMarksSplit: a dependency that slows down at a mark is told apart from what
+// was before it.
+func TestMarksSplit(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(24, 1))
+	rows := queue(rng, 400, stretch{100, 60})
+	slow := queue(rng, 70, stretch{100, 60})
+	for _, r := range slow {
+		r.Intended, r.Sent, r.Done = r.Intended+60e9, r.Sent+60e9, r.Done+60e9
+		rows = append(rows, r)
+	}
+	ev := evidence(openLoop, rows, nil)
+	ev.Of.Marks = []wire.Mark{{At: time.Unix(0, start+60e9), Name: "database slowed"}}
+	v := judge(t, ev, query.Options{})
+	if len(v.Steps) != 2 || v.Steps[0].Class != wire.ClassStable || v.Steps[1].Class != wire.ClassUnstable || v.Steps[1].AfterMark != "database slowed" {
+		t.Fatalf("%d steps: %+v", len(v.Steps), v.Findings)
+	}
+	if v.Outcome != wire.OutcomeFail {
+		t.Errorf("%s: %s", v.Outcome, v.Headline)
 	}
 }

@@ -70,6 +70,7 @@ type Estimate struct {
 type Step struct {
 	Index            int       `json:"index"`
 	Name             string    `json:"name"`
+	AfterMark        string    `json:"after_mark,omitempty"` // the mark that it begins with
 	From             time.Time `json:"from"`
 	To               time.Time `json:"to"`
 	DurationS        float64   `json:"duration_s"`
