@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 
 	"github.com/zeebo/xxh3"
@@ -33,7 +34,7 @@ type attributes struct {
 
 	id     convention.Identity // resources only
 	recent recent
-	number [20]byte            // memory of an id that was sent as a number
+	number [20]byte // memory of an id that was sent as a number
 }
 
 func bit(a convention.Attribute) uint64 { return 1 << a }
@@ -86,25 +87,37 @@ func (r *recent) role(t *convention.Table, key []byte) convention.Attribute {
 	return k.role
 }
 
-// add reads one encoded attribute.
-func (a *attributes) add(t *convention.Table, b []byte) error {
-	var kv keyValue
-	// The usual form, a short key and then a value, is read without a loop.
-	if n := len(b); n > 4 && b[0] == 1<<3|wireLen && b[1] < 0x80 && int(b[1])+4 <= n {
-		k := 2 + int(b[1])
-		if b[k] == 2<<3|wireLen && b[k+1] < 0x80 && k+2+int(b[k+1]) == n {
-			role := a.recent.role(t, b[2:k])
-			if role == convention.NoAttribute {
-				return nil
-			}
+// usual reads the attributes at the start of b that have the form that nearly
+// all have, a short key and then a short value, and returns their length. As a
+// field of a span or resource each begins with tag.
+func (a *attributes) usual(t *convention.Table, b []byte, tag uint64) (int, error) {
+	const lengths, keyTag, valueTag = 0x80<<8 | 0x80<<24, 1<<3 | wireLen, 2<<3 | wireLen
+	at := 0
+	for len(b)-at >= 8 {
+		// One load holds the tag, the length, the tag of the key and its length.
+		w := binary.LittleEndian.Uint64(b[at:])
+		if w&(0xff00ff|lengths) != tag|keyTag<<16 {
+			break
+		}
+		end, val := at+2+int(w>>8&0x7f), at+4+int(w>>24&0x7f)
+		if end > len(b) || val+2 > end || binary.LittleEndian.Uint16(b[val:]) != valueTag|uint16(end-val-2)<<8 {
+			break
+		}
+		if role := a.recent.role(t, b[at+4:val]); role != convention.NoAttribute {
 			var v value
-			if err := v.merge(b[k+2:]); err != nil {
-				return err
+			if err := v.merge(b[val+2 : end]); err != nil {
+				return 0, err
 			}
 			a.set(role, &v)
-			return nil
 		}
+		at = end
 	}
+	return at, nil
+}
+
+// add reads one encoded attribute of any form.
+func (a *attributes) add(t *convention.Table, b []byte) error {
+	var kv keyValue
 	if err := kv.parse(b); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *Server) grpcServer() *grpc.Server {
 		grpc.MaxRecvMsgSize(int(s.cfg.MaxBody)),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(window),
-		grpc.InitialConnWindowSize(4*window),
+		grpc.InitialConnWindowSize(4 * window),
 		grpc.ReadBufferSize(readBuffer),
 		grpc.InTapHandle(s.tap),
 		grpc.WaitForHandlers(true),

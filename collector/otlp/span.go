@@ -21,24 +21,30 @@ type spanFields struct {
 	invalid           bool // an id has a wrong length
 }
 
+// Tags of a span's fields, as they are written.
+const (
+	attributeTag = 9<<3 | wireLen
+	flagsTag     = 1<<8 | 0x80 | (16<<3|wireI32)&0x7f
+)
+
 // parse reads the fields of a span.
 func (s *spanFields) parse(t *convention.Table, b []byte) error {
 	s.reset()
 	s.trace, s.id, s.parent, s.state, s.name, s.message = nil, nil, nil, nil, nil, nil
 	s.kind, s.start, s.end, s.status = 0, 0, 0, 0
 	s.events, s.invalid = false, false
-	r := reader{b: b}
+	r := reader{b: b, pos: s.head(b)}
 	for {
-		// Attributes make up most of a span: short ones are read here.
-		for r.pos+2 <= len(b) && b[r.pos] == 9<<3|wireLen && int(b[r.pos+1]) < min(0x80, len(b)-r.pos-1) {
-			from := r.pos + 2
-			r.pos = from + int(b[r.pos+1])
-			if err := s.add(t, b[from:r.pos:r.pos]); err != nil {
+		// Attributes make up most of a span.
+		if r.pos < len(b) && b[r.pos] == attributeTag {
+			n, err := s.usual(t, b[r.pos:], attributeTag)
+			if err != nil {
 				return err
 			}
-		}
-		if n := s.usual(b[r.pos:]); n > 0 {
 			r.pos += n
+		}
+		if rest := b[r.pos:]; len(rest) >= 6 && binary.LittleEndian.Uint16(rest) == flagsTag {
+			r.pos += 6
 			continue
 		}
 		if !r.next() {
@@ -54,46 +60,32 @@ func (s *spanFields) parse(t *convention.Table, b []byte) error {
 	return r.err
 }
 
-// usual reads the field at the start of b if it has the form that it has in
-// nearly every span, and returns its length, or 0.
-func (s *spanFields) usual(b []byte) int {
-	if len(b) < 10 {
+// head reads the fields at the start of b as far as they have the order and form
+// that they have in nearly every span, and returns their length.
+func (s *spanFields) head(b []byte) int {
+	tag := func(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
+	if len(b) < 40 || tag(0) != 16<<8|1<<3|wireLen || tag(18) != 8<<8|2<<3|wireLen {
 		return 0
 	}
-	switch b[0] {
-	case 1<<3 | wireLen:
-		if b[1] == 16 && len(b) >= 18 {
-			s.trace = nonZero(b[2:18:18])
-			return 18
-		}
-	case 2<<3 | wireLen:
-		if b[1] == 8 {
-			s.id = nonZero(b[2:10:10])
-			return 10
-		}
-	case 4<<3 | wireLen:
-		if b[1] == 8 {
-			s.parent = nonZero(b[2:10:10])
-			return 10
-		}
-	case 5<<3 | wireLen:
-		if n := int(b[1]) + 2; b[1] < 0x80 && n <= len(b) {
-			s.name = b[2:n:n]
-			return n
-		}
-	case 6<<3 | wireVarint:
-		if b[1] < 0x80 {
-			s.kind = uint64(b[1])
-			return 2
-		}
-	case 7<<3 | wireI64:
-		s.start = binary.LittleEndian.Uint64(b[1:])
-		return 9
-	case 8<<3 | wireI64:
-		s.end = binary.LittleEndian.Uint64(b[1:])
-		return 9
+	s.trace, s.id = nonZero(b[2:18:18]), nonZero(b[20:28:28])
+	at := 28
+	if tag(at) == 8<<8|4<<3|wireLen {
+		s.parent = nonZero(b[30:38:38])
+		at = 38
 	}
-	return 0
+	name := at + 2
+	end := name + int(b[at+1])
+	if b[at] != 5<<3|wireLen || b[at+1] >= 0x80 || end+20 > len(b) {
+		return at
+	}
+	s.name = b[name:end:end]
+	rest := b[end : end+20]
+	if rest[0] != 6<<3|wireVarint || rest[1] >= 0x80 || rest[2] != 7<<3|wireI64 || rest[11] != 8<<3|wireI64 {
+		return end
+	}
+	s.kind = uint64(rest[1])
+	s.start, s.end = binary.LittleEndian.Uint64(rest[3:]), binary.LittleEndian.Uint64(rest[12:])
+	return end + 20
 }
 
 // field reads a field of any form.
