@@ -98,5 +98,27 @@ func (s *Schedule) Due(from, to int64) float64 {
 	return sum
 }
 
+// Count is the whole number of arrivals that the schedule puts in [from, to);
+// counts of adjoining stretches add up.
+func (s *Schedule) Count(from, to int64) int64 {
+	return int64(math.Round(s.Due(0, to)) - math.Round(s.Due(0, from)))
+}
+
+// Rate is the rate at an offset, 1/s; 0 in a pause and after the end.
+func (s *Schedule) Rate(at int64) float64 {
+	for i := range s.pieces {
+		if p := &s.pieces[i]; at >= p.from && at < p.from+p.length {
+			return p.rate + (p.to-p.rate)*float64(at-p.from)/float64(p.length)
+		}
+	}
+	return 0
+}
+
+// Length is the offset at which the schedule ends.
+func (s *Schedule) Length() int64 {
+	last := &s.pieces[len(s.pieces)-1]
+	return last.from + last.length
+}
+
 // nanos turns seconds into nanoseconds.
 func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }

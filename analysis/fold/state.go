@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/response"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/stability"
@@ -59,7 +60,8 @@ type State struct {
 	OfferedSource  string   // declared, configured, scheduled or counted
 	DroppedCounted bool     // the generator counts its dropped arrivals
 
-	Series *Series // nil unless asked for
+	Series *Series      // nil unless asked for
+	Alarms []live.Event // what a watch of the run going on would have raised and cleared
 }
 
 // Horizon is the time up to which the rows are complete.

@@ -31,6 +31,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		w.all = bounds{[]*Step{st.Totals}}
 	}
 	w.sends.in = w.in
+	w.alarms = newAlarms(f)
 	if !f.run.Finished {
 		w.settled = st.Horizon.At
 	}
@@ -47,6 +48,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 			}
 			w.path.sweep(h)
 			w.sends.sweep(h)
+			w.alarms.advance(h)
 			held = w.path.waiting()
 		}
 		local = f.translate(b, local[:0])
@@ -61,6 +63,10 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	}
 	w.path.finish()
 	w.sends.sweep(math.MaxInt64)
+	w.alarms.advance(min(f.last+1e9, w.settled))
+	if w.alarms != nil {
+		st.Alarms = w.alarms.events
+	}
 	for _, s := range st.Steps {
 		st.MultiRate = st.MultiRate || s.Rate != s.ToRate || !same(s.Offered(), st.Steps[0].Offered())
 	}
@@ -87,6 +93,7 @@ type sweeper struct {
 	whole   bool
 	path    *path
 	sends   sends
+	alarms  *alarms
 	settled int64
 	one     request // of the row at hand
 }
@@ -168,6 +175,7 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 func (w *sweeper) request(q *request) {
 	w.path.add(q.due, q.done)
 	w.sends.add(q)
+	w.alarms.ended(q)
 	if q.due >= w.settled {
 		return
 	}

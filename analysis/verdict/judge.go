@@ -140,6 +140,7 @@ func (j *judge) document() *wire.Verdict {
 		j.watch(s)
 	}
 	j.felt()
+	j.alarms()
 	j.capacity()
 	j.swept = j.sweep()
 	j.recovery()

@@ -3,6 +3,7 @@ package verdict_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,11 @@ func TestPushAndReturn(t *testing.T) {
 	}
 	// A backlog of 600 at 40/s to spare takes 15 s.
 	near(t, "recovered after", m.RecoveredAfterS, 15, 0.2)
+	if a := finding(v, "alarm"); a == nil || !strings.Contains(a.Message, "cleared at") {
+		t.Errorf("alarm: %+v", a)
+	} else {
+		t.Log(a.Message)
+	}
 	if v.Steps[2].Class != wire.ClassStable {
 		t.Errorf("the step after the push is %s: %s", v.Steps[2].Class, v.Steps[2].Stability.Reason)
 	}

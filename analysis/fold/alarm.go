@@ -1,0 +1,65 @@
+package fold
+
+import (
+	"github.com/plimsoll/plimsoll/analysis/live"
+)
+
+// alarms is the watch that would have followed the run while it went on: the
+// same rows raise the same events at the same event times, live or read again.
+type alarms struct {
+	watch     *live.Watch
+	scheduled bool
+	until     int64 // arrivals up to here have been told
+	f         *folder
+	events    []live.Event
+}
+
+// newAlarms picks the variant that the evidence supports: a declared schedule,
+// arrivals counted by the generator, or ended requests alone. A closed loop has
+// no offered rate to fall behind.
+func newAlarms(f *folder) *alarms {
+	if f.rows == 0 || !f.scheduled() || f.state.SampledRows > 0 {
+		return nil
+	}
+	a := &alarms{f: f, until: f.start}
+	cfg := live.Config{Kind: live.EndedOnly}
+	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {
+		cfg.Timeout = nanos(*d.TimeoutS)
+	}
+	if f.declared != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+		a.scheduled = true
+		cfg.Kind, cfg.Rate = live.Scheduled, func(at int64) float64 { return f.declared.Rate(at - f.start) }
+	}
+	a.watch = live.New(cfg)
+	return a
+}
+
+// ended tells of a request.
+func (a *alarms) ended(q *request) {
+	if a != nil {
+		a.watch.Ended(q.due, q.done)
+	}
+}
+
+// advance looks at every second up to h, before which nothing is missing.
+func (a *alarms) advance(h int64) {
+	if a == nil {
+		return
+	}
+	if a.scheduled {
+		a.arrive(min(h, a.f.start+a.f.declared.Length()))
+	}
+	a.events = append(a.events, a.watch.Advance(h)...)
+}
+
+// arrive tells of the arrivals that the schedule puts before h, a second at a
+// time, less those that were dropped.
+func (a *alarms) arrive(h int64) {
+	dropped := a.f.meter.reading(droppedName)
+	for a.until < h {
+		next := min(a.until+1e9, a.f.start+a.f.declared.Length())
+		n := a.f.declared.Count(a.until-a.f.start, next-a.f.start) - dropped.count(a.until, next)
+		a.watch.DueBetween(a.until, next, n)
+		a.until = next
+	}
+}
