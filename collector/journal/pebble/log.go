@@ -3,7 +3,7 @@
 // knows that engine.
 //
 // An Append is one batch of the engine and is acknowledged after its write-ahead
-// log has been synced; concurrent appends share a sync. Positions count over
+// log has been synced; concurrent appends share a sync (see sync.go). Positions count over
 // the whole log and entries become visible in their order, so a reader may
 // resume after the last position that it saw. The metas have a key space of
 // their own, so listing a stream reads none of its data (see keys.go).
@@ -34,7 +34,7 @@ type Log struct {
 	log  *slog.Logger
 
 	operations sync.WaitGroup // calls that use db
-	syncs      sync.WaitGroup // batches that wait for their sync
+	syncs      sync.WaitGroup // groups that wait for their sync
 
 	mu      sync.Mutex
 	closed  bool
@@ -42,6 +42,7 @@ type Log struct {
 	known   filter                  // ids of appends that are kept, and some others
 	pending map[journal.ID]*pending // appends that are not yet durable
 	failed  error                   // a write of the log failed: nothing can be promised any more
+	crowd   crowd
 }
 
 var _ journal.Log = (*Log)(nil)
@@ -67,15 +68,14 @@ func (l *Log) begin(ctx context.Context) error {
 // It returns early when ctx ends or the disk is full; b may still become
 // durable then. Settled is called when that is decided.
 func (l *Log) commit(ctx context.Context, fill func(b *engine.Batch) error, settled func(error)) error {
-	b := l.db.NewBatch()
-	done, err := l.apply(b, fill, settled)
+	g, err := l.apply(fill, settled)
 	if err != nil {
 		settled(err)
-		return errors.Join(err, b.Close())
+		return err
 	}
 	select {
-	case err := <-done:
-		return err
+	case <-g.done:
+		return g.err
 	case <-l.room.stalled():
 		return journal.ErrFull
 	case <-ctx.Done():
@@ -83,28 +83,22 @@ func (l *Log) commit(ctx context.Context, fill func(b *engine.Batch) error, sett
 	}
 }
 
-func (l *Log) apply(b *engine.Batch, fill func(b *engine.Batch) error, settled func(error)) (<-chan error, error) {
+// apply makes a batch visible and lets it join a group that will be synced.
+func (l *Log) apply(fill func(b *engine.Batch) error, settled func(error)) (*group, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil {
 		return nil, fmt.Errorf("an earlier write failed: %w", l.failed)
 	}
-	if err := fill(b); err != nil {
-		return nil, err
+	b := l.db.NewBatch()
+	err := fill(b)
+	if err == nil {
+		err = l.db.Apply(b, engine.NoSync)
 	}
-	if err := l.db.ApplyNoSyncWait(b, engine.Sync); err != nil {
+	if err := errors.Join(err, b.Close()); err != nil {
 		return nil, fmt.Errorf("apply batch: %w", err)
 	}
-	done := make(chan error, 1)
-	l.syncs.Go(func() {
-		err := errors.Join(b.SyncWait(), b.Close())
-		if err != nil {
-			l.fail(err)
-		}
-		settled(err)
-		done <- err
-	})
-	return done, nil
+	return l.join(settled), nil
 }
 
 func (l *Log) fail(err error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"syscall"
-	"time"
 
 	engine "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -42,8 +41,7 @@ const (
 	cacheBytes    = 4 << 20
 	memtableBytes = 2 << 20
 	blockBytes    = 32 << 10 // several entries: each block is a write of its own
-	syncEvery     = 300 * time.Microsecond
-	memtables     = 2 // one being filled, the other being flushed
+	memtables     = 2        // one being filled, the other being flushed
 	openFiles     = 256
 	bloomBits     = 10
 	openBytes     = 1 << 20 // free bytes that opening a log takes, at most
@@ -162,8 +160,6 @@ func engineOptions(opt Options, r *room) *engine.Options {
 			},
 		},
 	}
-	// A sync costs more than what it writes: those that come close together share one.
-	o.WALMinSyncInterval = func() time.Duration { return syncEvery }
 	o.Experimental.FileCacheShards = 1
 	o.Experimental.SpanPolicyFunc = apart
 	o.ApplyCompressionSettings(func() engine.DBCompressionSettings { return engine.DBCompressionNone })
