@@ -63,7 +63,7 @@ type Totals struct {
 
 // Totals adds up all intervals. Cumulative counts give the generator's own
 // totals, exactly.
-func (in *Input) Totals() Totals {
+func (in Input) Totals() Totals {
 	var t Totals
 	for i := range in.Intervals {
 		v := &in.Intervals[i]

@@ -15,7 +15,7 @@ const (
 	// WarnRateCounted says that the offered rate was counted, not declared.
 	WarnRateCounted = "rate_counted"
 	// WarnUneven says that exports met the generator's own flushes in turn before
-	// and after, and were joined.
+	// and after: they were joined, or their counts placed by the pace.
 	WarnUneven = "exports_uneven"
 	// WarnAllocated says that the gauge counts workers that are idle.
 	WarnAllocated = "gauge_counts_idle"
@@ -74,7 +74,7 @@ func Judge(in Input) Result {
 		r.Omission = t.Dropped / (t.Ended + t.Dropped)
 	}
 	r.Failed = in.failedShare()
-	r.warn(w, uneven)
+	r.warn(w, uneven || w.uneven)
 	offered := ev.Offered * ev.WindowS
 	calm := ev.Dropped <= noDrops*offered
 	switch {

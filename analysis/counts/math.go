@@ -36,22 +36,14 @@ func neighbours(x []float64) float64 {
 	return s / float64(len(x)-1)
 }
 
-// halves returns the means of x over both halves of the time; the interval in
-// the middle counts in both, by its share.
-func halves(x, seconds []float64) (first, second float64) {
-	var total float64
-	for _, s := range seconds {
-		total += s
+// halves returns the means of x over the intervals of both halves. Of an odd
+// number the one in the middle is left out.
+func halves(x []float64) (first, second float64) {
+	if len(x) < 2 {
+		return average(x), average(x)
 	}
-	half := total / 2
-	at := 0.0
-	for i, s := range seconds {
-		before := min(max(half-at, 0), s)
-		first += x[i] * before
-		second += x[i] * (s - before)
-		at += s
-	}
-	return first / half, second / half
+	k := len(x) / 2
+	return average(x[:k]), average(x[len(x)-k:])
 }
 
 // dispersion is s2: the variance of what ended over its mean, or the squared cv

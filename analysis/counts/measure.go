@@ -63,17 +63,20 @@ const (
 	calmRShort = 0.78
 	growG      = 1.9
 	growGMore  = 15.0
+	flushS     = 1.0 // between which generators hand over their samples
 )
 
 // window is the judged part of an input.
 type window struct {
-	in   Input
-	cut  int // first judged interval
-	e    []float64
-	t    float64
-	ev   *Evidence
-	d    []float64 // dropped so far at the end of each interval, from 0 at the cut
-	ends []float64 // gauge at the ends, index 0 at the cut; NaN where not known
+	in     Input
+	cut    int       // first judged interval
+	e      []float64 // seconds of each interval
+	held   []float64 // seconds of load that its counts hold, see clock
+	t      float64
+	ev     *Evidence
+	d      []float64 // dropped so far at the end of each interval, from 0 at the cut
+	uneven bool      // exports met flushes in turn
+	ends   []float64 // gauge at the ends, index 0 at the cut; NaN where not known
 }
 
 // cutAt returns the first interval that is judged: a tenth of the time, at least
@@ -110,12 +113,14 @@ func measure(in Input) (*window, Evidence) {
 		return w, ev
 	}
 	ev.EndedPerS = ev.Ended / w.t
+	w.gauges(judged)
+	w.clock(judged)
 	w.little(judged)
 	w.levels(judged)
-	ev.S2 = dispersion(judged, w.e, w.in.uneven)
+	ev.S2 = dispersion(judged, w.held, w.in.uneven)
 	u := math.Sqrt(ev.Ended)
 	k := len(ev.Level) - 1
-	ev.First, ev.Second = halves(ev.InFlight, w.e)
+	ev.First, ev.Second = halves(ev.InFlight)
 	ev.G = (ev.Second - ev.First) / (u * math.Sqrt(ev.S2/3))
 	ev.E = (ev.Level[k] - ev.Level[0]) / (u * math.Sqrt(ev.S2))
 	ev.GBar = growG + growGMore/math.Sqrt(ev.Ended)
@@ -131,135 +136,11 @@ func measure(in Input) (*window, Evidence) {
 	return w, ev
 }
 
-// little fills L_i, from the gauge's ends where durations are not known.
-func (w *window) little(judged []Interval) {
-	ev := w.ev
-	before := math.NaN()
-	if w.cut > 0 {
-		before = w.in.Intervals[w.cut-1].InFlight
-	}
-	w.ends = append(w.ends, before)
-	var service float64
-	for i := range judged {
-		w.ends = append(w.ends, judged[i].InFlight)
-		l := judged[i].ServiceS / w.e[i]
-		if math.IsNaN(l) {
-			l = (w.ends[i] + w.ends[i+1]) / 2
-		}
-		if math.IsNaN(l) {
-			l = judged[i].InFlight
-		}
-		if math.IsNaN(l) {
-			l = 0
-		}
-		ev.InFlight = append(ev.InFlight, l)
-		ev.Mean += l * w.e[i] / w.t
-		service += judged[i].ServiceS
-	}
-	if ev.MeanS = service / ev.Ended; math.IsNaN(ev.MeanS) {
-		ev.MeanS = 0
-	}
-}
-
-// levels fills N_k and the offered rate.
-func (w *window) levels(judged []Interval) {
-	ev := w.ev
-	gauge := w.gauge()
-	pace := w.paced(judged, gauge)
-	k := len(judged)
-	switch {
-	case pace != nil:
-		ev.Level, ev.Path = pace, PathPace
-	case gauge != nil:
-		ev.Level, ev.Path = gauge, PathGauge
-	default:
-		ev.Level, ev.Path = make([]float64, k+1), PathLittle
-		l := ev.InFlight
-		for i := range ev.Level {
-			switch i {
-			case 0:
-				ev.Level[i] = l[0]
-			case k:
-				ev.Level[i] = l[k-1]
-			default:
-				ev.Level[i] = (l[i-1] + l[i]) / 2
-			}
-		}
-	}
-	ev.Offered = w.in.Rate.PerS
-	if ev.Offered <= 0 {
-		ev.Offered = (ev.Ended + ev.Dropped + ev.Level[k] - ev.Level[0]) / w.t
-	}
-}
-
-// gauge returns the sampled levels, gaps bridged by Little's law; nil when less
-// than half of them are known or when they count idle workers.
-func (w *window) gauge() []float64 {
-	known := 0
-	out := make([]float64, len(w.ends))
-	for i, n := range w.ends {
-		if math.IsNaN(n) {
-			out[i] = w.ev.InFlight[max(i-1, 0)]
-			continue
-		}
-		out[i] = n
-		known++
-	}
-	if 2*known < len(w.ends) || w.allocated() {
-		return nil
-	}
-	return out
-}
-
-// paced returns the levels by exact changes, their height from the gauge, else
-// from Little's law; nil when no pace is declared, or when the changes contradict
-// the gauge: then exports reached the counters unevenly.
-func (w *window) paced(judged []Interval, gauge []float64) []float64 {
-	if !w.in.Rate.Paced || w.in.Rate.PerS <= 0 {
-		return nil
-	}
-	out := make([]float64, len(judged)+1)
-	var at, sum, mean float64
-	for i := range judged {
-		at += w.e[i]
-		sum += judged[i].Ended
-		out[i+1] = w.in.Rate.PerS*at - w.d[i+1] - sum
-	}
-	height := w.ev.Mean
-	if gauge != nil {
-		height = average(gauge)
-	}
-	mean = average(out)
-	for i := range out {
-		out[i] = max(0, out[i]-mean+height)
-	}
-	if gauge != nil && w.disagree(out, gauge) {
-		return nil
-	}
-	return out
-}
-
-// disagree compares changes by pace with those by the gauge. A flush is worth
-// one second of arrivals, so that a counter read before it in one export and
-// after it in the next differs by that much; sampling alone differs by what
-// the level moves in two seconds.
-func (w *window) disagree(a, b []float64) bool {
-	var sq float64
-	for i := range a {
-		d := a[i] - b[i]
-		sq += d * d
-	}
-	return math.Sqrt(sq/float64(len(a))) > 2*math.Sqrt(2*w.in.Rate.PerS)
-}
-
 // wandering is the standard deviation of L_i + dropped so far.
 func (w *window) wandering() float64 {
 	x := make([]float64, len(w.ev.InFlight))
 	for i, l := range w.ev.InFlight {
 		x[i] = l + (w.d[i]+w.d[i+1])/2
-	}
-	if len(x) < 2 {
-		return math.Inf(1)
 	}
 	return math.Sqrt(variance(x))
 }
