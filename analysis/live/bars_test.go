@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"testing"
 
 	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/sim"
@@ -81,4 +82,235 @@ func measureOnsets(lambda, to float64, kind live.Kind, reps int, lost []bool) (d
 		}
 	}
 	return d, early
+}
+
+func TestBarsFalseAlarms(t *testing.T) {
+	t.Parallel()
+	type load struct{ lambda, hours float64 } // hours of each law and load
+	loads := []load{{20, 0.1}, {100, 0.05}}
+	if *fullBars {
+		loads = []load{{20, 1.2}, {100, 1.2}, {500, 0.25}}
+	}
+	for _, name := range []string{"scheduled", "counted"} {
+		pooled, hours := 0, 0.0
+		for _, l := range loads {
+			for _, rho := range []float64{0.5, 0.7, 0.85, 0.9} {
+				n, suspected, said := 0, 0, ""
+				for i, s := range laws() {
+					parts := []stretch{{l.lambda, rho, l.hours * 3600}}
+					rows := simulate(s, parts, seeded(uint64(100*l.lambda+1000*rho)+uint64(i)<<32))
+					events := follow(live.New(config(kinds()[name], parts)), rows, int64(l.hours*3600), nil)
+					if r := len(only(events, live.Raise)); r > 0 {
+						n += r
+						said += fmt.Sprintf(" %s %d", s.Name, r)
+					}
+					suspected += len(only(events, live.Suspect))
+				}
+				t.Logf("%s %v/s rho %-4v: %d raised, %d suspected in %.1f h%s", name, l.lambda, rho, n, suspected, 8*l.hours, said)
+				if rho <= 0.85 {
+					pooled, hours = pooled+n, hours+8*l.hours
+				}
+			}
+		}
+		t.Logf("bar %s: %d alarms in %.1f h at rho <= 0.85, %.2f per 20 h (at most 1)", name, pooled, hours, 20*float64(pooled)/hours)
+		if limit := max(1, hours/20); float64(pooled) > limit {
+			t.Errorf("%s: %d alarms in %.1f h", name, pooled, hours)
+		}
+	}
+}
+
+// TestBarsOnset measures delays from onset to alarm. The limits are those of the
+// study with room for its noise and ours.
+func TestBarsOnset(t *testing.T) {
+	t.Parallel()
+	limits := map[string]map[float64]map[float64][2]float64{
+		"scheduled":  {20: {1.05: {70, 121}, 1.1: {33, 121}, 1.25: {13, 28}, 2: {7, 11}}, 100: {1.05: {22, 65}, 1.1: {10, 32}, 1.25: {7, 12}, 2: {5, 7}}},
+		"counted":    {20: {1.25: {36, 121}, 2: {11, 28}}, 100: {1.1: {50, 121}, 1.25: {13, 121}, 2: {7, 14}}},
+		"ended only": {20: {1.25: {66, 121}, 2: {33, 121}}, 100: {1.1: {70, 121}, 1.25: {26, 121}, 2: {16, 74}}},
+	}
+	reps, slack := 1, 1.5
+	if *fullBars {
+		reps, slack = 8, 1
+	}
+	for _, name := range []string{"scheduled", "counted", "ended only"} {
+		for _, lambda := range []float64{20, 100} {
+			for _, to := range []float64{1.05, 1.1, 1.25, 2} {
+				if !*fullBars && (to < 1.25 || lambda == 20 && to == 1.25) {
+					continue
+				}
+				d, early := measureOnsets(lambda, to, kinds()[name], reps, []bool{true, false})
+				t.Logf("%-10s %3v/s %-4v: %v, %d raised before", name, lambda, to, d, early)
+				limit, ok := limits[name][lambda][to]
+				if ok && (d.quantile(0.5) > slack*limit[0] || d.quantile(0.9) > slack*limit[1]) {
+					t.Errorf("%s %v/s %v: %v, at most %v", name, lambda, to, d, limit)
+				}
+			}
+		}
+	}
+}
+
+// TestBarsLostCapacity is the bar of a run at 100/s with a schedule whose server
+// loses capacity in mid-step.
+func TestBarsLostCapacity(t *testing.T) {
+	t.Parallel()
+	reps, slack := 2, 1.4
+	if *fullBars {
+		reps, slack = 16, 1
+	}
+	for to, limit := range map[float64][2]float64{1.1: {16, 35}, 1.25: {8, 14}, 2: {6, 7}} {
+		d, _ := measureOnsets(100, to, live.Scheduled, reps, []bool{true})
+		t.Logf("bar lost capacity, 100/s scheduled, %v: %v (at most %v)", to, d, limit)
+		if d.quantile(0.5) > slack*limit[0] || d.quantile(0.9) > slack*limit[1] {
+			t.Errorf("%v: %v, at most %v", to, d, limit)
+		}
+	}
+}
+
+// TestBarsStall stops the server once, for 2 s, at rho 0.7.
+func TestBarsStall(t *testing.T) {
+	t.Parallel()
+	loads, reps := []float64{20, 100}, 3
+	lengths := []float64{2}
+	if *fullBars {
+		loads, reps, lengths = []float64{20, 100, 500}, 17, []float64{1, 2, 3, 4, 6}
+	}
+	for _, length := range lengths {
+		runs, raises, counted := 0, 0, 0
+		for _, lambda := range loads {
+			for _, s := range laws()[:7] {
+				for r := range reps {
+					parts := []stretch{{lambda, 0.7, 120}}
+					station := s.Server(lambda / 0.7)
+					station.StopAtS, station.StopS = 80+float64(r%10)/10, length
+					system := sim.NewSystem(s.Name, s.Sharp, s.Arrivals, func(float64) sim.Server { return station })
+					rows := simulate(system, parts, seeded(uint64(r)+900))
+					runs++
+					raises += len(only(follow(live.New(config(live.Scheduled, parts)), rows, 120, raised), live.Raise))
+					counted += len(only(follow(live.New(config(live.Counted, parts)), rows, 120, raised), live.Raise))
+				}
+			}
+		}
+		t.Logf("bar stall of %v s: %d alarms in %d runs, counted %d", length, raises, runs, counted)
+		if length <= 2 && (raises > 0 || counted > runs/100) {
+			t.Errorf("stall of %v s: %d and %d alarms in %d runs", length, raises, counted, runs)
+		}
+	}
+}
+
+// TestBarsClear measures how long an alarm stays after 60 s of overload.
+func TestBarsClear(t *testing.T) {
+	t.Parallel()
+	reps, slack := 1, 1.5
+	if *fullBars {
+		reps, slack = 4, 1
+	}
+	for _, lambda := range []float64{20, 100} {
+		for _, back := range []float64{0.5, 0.7, 0.85} {
+			var d delays
+			again, unraised := 0, 0
+			for _, s := range laws() {
+				for i, over := range []float64{1.1, 1.25, 2} {
+					for r := range reps {
+						parts := []stretch{{lambda, 0.7, 70}, {lambda, over, 60}, {lambda, back, 120}}
+						rows := simulate(s, parts, seeded(uint64(300+10*i+r)))
+						events := follow(live.New(config(live.Scheduled, parts)), rows, 250, nil)
+						delay, ok := clearing(events, 130)
+						if !ok {
+							unraised++
+							continue
+						}
+						d = append(d, delay)
+						if over := only(events, live.Raise); over[len(over)-1].At > 130e9 && delay < 121 {
+							again++
+						}
+					}
+				}
+			}
+			t.Logf("clear %3v/s back to %-4v: %v, %d raised again, %d not standing at the end", lambda, back, d, again, unraised)
+			if limit := map[float64]float64{0.5: 13, 0.7: 13, 0.85: 22}[back]; d.quantile(0.5) > slack*limit {
+				t.Errorf("%v/s back to %v: %v, at most %v", lambda, back, d, limit)
+			}
+		}
+	}
+}
+
+// clearing is the time from the end of an overload to the clear event of the
+// alarm that stood then; false when none stood.
+func clearing(events []live.Event, end float64) (float64, bool) {
+	standing := false
+	for _, e := range events {
+		switch s := float64(e.At) / 1e9; {
+		case e.Kind == live.Raise && s <= end:
+			standing = true
+		case e.Kind == live.Clear && s <= end:
+			standing = false
+		case e.Kind == live.Clear && standing:
+			return s - end, true
+		}
+	}
+	return 121, standing
+}
+
+// TestBarsClearedTooEarly counts clear events in overload that goes on.
+func TestBarsClearedTooEarly(t *testing.T) {
+	t.Parallel()
+	reps := 1
+	if *fullBars {
+		reps = 10
+	}
+	for lambda, limit := range map[float64]float64{20: 4, 100: 2} {
+		cleared, hours := 0, 0.0
+		for _, s := range laws() {
+			for i, over := range []float64{1.1, 1.25} {
+				for r := range reps {
+					parts := []stretch{{lambda, 0.7, 70}, {lambda, over, 150}}
+					rows := simulate(s, parts, seeded(uint64(500+20*i+r)))
+					events := follow(live.New(config(live.Scheduled, parts)), rows, 220, nil)
+					if over := only(events, live.Raise); len(over) > 0 {
+						hours += (220 - float64(over[0].At)/1e9) / 3600
+					}
+					cleared += len(only(events, live.Clear))
+				}
+			}
+		}
+		t.Logf("cleared too early at %v/s: %d in %.1f h of overload, %.1f per hour", lambda, cleared, hours, float64(cleared)/hours)
+		if float64(cleared) > 3+limit*hours {
+			t.Errorf("%v/s: %d in %.1f h", lambda, cleared, hours)
+		}
+	}
+}
+
+// TestBarsSpansOnly is what a generator with a declared rate gives that reports
+// requests only when they end: clients give up after 2 s, the server loses
+// capacity. The delay is from onset until the rows that show it have ended.
+func TestBarsSpansOnly(t *testing.T) {
+	t.Parallel()
+	reps := 2
+	if *fullBars {
+		reps = 20
+	}
+	for over, limit := range map[float64]float64{1.25: 11, 2: 9} {
+		var d, suspect delays
+		for _, s := range laws() {
+			for r := range reps {
+				parts := []stretch{{100, 0.7, 60}, {100, over, 122}}
+				rows := simulate(s, parts, seeded(uint64(700+r)))
+				timeout(rows, 2)
+				w := live.New(live.Config{Kind: live.EndedOnly, Rate: rates(parts), Timeout: 2e9})
+				first, doubted := 121.0, 121.0
+				for _, e := range follow(w, rows, 181, raised) {
+					if e.Kind == live.Suspect {
+						doubted = min(doubted, float64(e.Seen)/1e9-60)
+					} else {
+						first = min(first, float64(e.Seen)/1e9-60)
+					}
+				}
+				d, suspect = append(d, first), append(suspect, doubted)
+			}
+		}
+		t.Logf("spans only, rate declared, time-out of 2 s, 100/s %v: %v (at most %v); suspected %v", over, d, limit, suspect)
+		if d.quantile(0.5) > limit+1 {
+			t.Errorf("%v: %v, at most %v", over, d, limit)
+		}
+	}
 }

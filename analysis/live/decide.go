@@ -42,7 +42,7 @@ func (w *Watch) look(t int64) (Event, bool) {
 		a.calm = 0
 	}
 	switch {
-	case !a.raised && a.over >= raiseLooks && n >= w.line.inFlight(t-1):
+	case !a.raised && a.over >= raiseLooks && w.grows(t):
 		a.raised, a.calm, a.floor = true, 0, w.lowest(t)
 		e.Kind = Raise
 		return e, true
@@ -54,6 +54,15 @@ func (w *Watch) look(t int64) (Event, bool) {
 		}
 	}
 	return Event{}, false
+}
+
+// grows reports that no more left in the last second than came.
+func (w *Watch) grows(t int64) bool {
+	due, left := w.line.sums(t-1, t)
+	if w.lossy(t) {
+		left -= w.line.lost(t-1, t)
+	}
+	return due >= left
 }
 
 // lowest returns the lowest N in the seconds before an alarm.

@@ -22,7 +22,8 @@ type Event struct {
 	Capacity float64 // Ĉ, per second; of a suspicion what ended, per second
 	Offered  float64 // λ, per second
 	InFlight int64   // N(At)
-	Growth   int64   // N(At) − N(At − WindowS); of a suspicion, offered less ended
+	Lost     int64   // clients that gave up in the window, if they are over 5 % lately; else 0
+	Growth   int64   // N(At) − N(At − WindowS) + Lost; of a suspicion, offered less ended
 }
 
 // State is what the watch thinks now.

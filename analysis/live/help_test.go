@@ -21,7 +21,27 @@ func laws() []sim.System {
 }
 
 // row is a request as its generator reports it.
-type row struct{ due, done int64 }
+type row struct {
+	due, done int64
+	gone      bool
+}
+
+func (r row) end(w *live.Watch) {
+	if r.gone {
+		w.Gone(r.due, r.done)
+		return
+	}
+	w.Ended(r.due, r.done)
+}
+
+// timeout makes clients leave after s seconds; the server works on.
+func timeout(rows []row, s float64) {
+	for i := range rows {
+		if limit := rows[i].due + int64(s*1e9); rows[i].done > limit {
+			rows[i].done, rows[i].gone = limit, true
+		}
+	}
+}
 
 // stretch is a part of a run: load rho at an offered rate.
 type stretch struct{ lambda, rho, seconds float64 }
@@ -53,7 +73,7 @@ func simulate(s sim.System, parts []stretch, rng *rand.Rand) []row {
 	}
 	var rows []row
 	for _, q := range sim.Run(cfg, rng) {
-		rows = append(rows, row{clock(q.Intended), clock(q.Done)})
+		rows = append(rows, row{due: clock(q.Intended), done: clock(q.Done)})
 	}
 	return rows
 }
@@ -96,7 +116,7 @@ func follow(w *live.Watch, rows []row, seconds int64, stop func(live.Event) bool
 			w.Due(due[d].due, 1)
 		}
 		for ; e < len(ended) && ended[e].done < t*1e9; e++ {
-			w.Ended(ended[e].due, ended[e].done)
+			ended[e].end(w)
 		}
 		for _, v := range w.Advance(t * 1e9) {
 			events = append(events, v)

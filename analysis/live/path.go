@@ -11,27 +11,46 @@ const (
 // visitor is told of time at a level, or of departures from it, in a slot.
 type visitor func(slot, level int, ns, departures int64)
 
-// walk follows the number in flight through the seconds [from, to), n at from.
-// Slots are counted from from.
-func (l *timeline) walk(from, to, n int64, s *scratch, visit visitor) {
+// path follows the number in flight through seconds.
+type path struct {
+	line   *timeline
+	served bool // clients that gave up lower the number in flight, but are not departures
+	visit  visitor
+	n      int64
+	// Ends so far of this tenth of a second, and how many of all its ends were
+	// answers: which ones is not kept, so they are taken evenly.
+	seen, left, answered int64
+}
+
+// walk goes through the seconds [from, to), n in flight at from. Slots are
+// counted from from.
+func (p *path) walk(from, to, n int64, s *scratch) {
+	p.n = n
 	for sec := from; sec < to; sec++ {
 		base := int(sec-from) * slots
-		b := l.peek(sec)
+		b := p.line.peek(sec)
 		if b == nil {
 			for i := range slots {
-				visit(base+i, level(n), second/slots, 0)
+				p.visit(base+i, level(p.n), second/slots, 0)
 			}
 			continue
 		}
 		b.expandDue(&s.due)
 		b.expandEnds(&s.ends)
 		for i := range slots {
-			n = walkSlot(base+i, n, s.due[i*slotCells:][:slotCells], s.ends[i*slotCells:][:slotCells], visit)
+			if i%(slots/tenths) == 0 {
+				t := i * tenths / slots
+				p.seen, p.left, p.answered = 0, int64(b.left[t]), int64(b.left[t])
+				if p.served {
+					p.answered -= int64(b.gone[t])
+				}
+			}
+			p.slot(base+i, s.due[i*slotCells:][:slotCells], s.ends[i*slotCells:][:slotCells])
 		}
 	}
 }
 
-func walkSlot(slot int, n int64, due, ends []uint16, visit visitor) int64 {
+func (p *path) slot(slot int, due, ends []uint16) {
 	var from int64 // half cells
 	for i := range due {
 		a, d := int64(due[i]), int64(ends[i])
@@ -39,28 +58,42 @@ func walkSlot(slot int, n int64, due, ends []uint16, visit visitor) int64 {
 			continue
 		}
 		at := int64(2*i + 1)
-		visit(slot, level(n), (at-from)*half, 0)
+		p.visit(slot, level(p.n), (at-from)*half, 0)
 		from = at
-		leave(slot, n, a, d, visit)
-		n += a - d
+		p.leave(slot, a, d)
+		p.n += a - d
 	}
-	visit(slot, level(n), (2*slotCells-from)*half, 0)
-	return n
+	p.visit(slot, level(p.n), (2*slotCells-from)*half, 0)
 }
 
 // leave reports d departures that share a cell with a arrivals, taken in turns,
 // arrivals first. Many at once are taken at their mean level.
-func leave(slot int, n, a, d int64, visit visitor) {
+func (p *path) leave(slot int, a, d int64) {
 	if d > 4 {
-		visit(slot, max(1, level(n+(a-d+2)/2)), 0, d)
+		if k := p.answers(d); k > 0 {
+			p.visit(slot, max(1, level(p.n+(a-d+2)/2)), 0, k)
+		}
 		return
 	}
 	for j := range d {
-		seen := ((2*j+1)*a + 2*d - 1) / (2 * d)
+		if p.answers(1) == 0 {
+			continue
+		}
+		came := ((2*j+1)*a + 2*d - 1) / (2 * d)
 		// A request that leaves was there: in an empty system its arrival is the
 		// one that was spread to a later cell.
-		visit(slot, max(1, level(n+seen-j)), 0, 1)
+		p.visit(slot, max(1, level(p.n+came-j)), 0, 1)
 	}
+}
+
+// answers returns how many of the next d ends are departures.
+func (p *path) answers(d int64) int64 {
+	if p.answered == p.left {
+		return d
+	}
+	before := p.seen * p.answered / p.left
+	p.seen += d
+	return p.seen*p.answered/p.left - before
 }
 
 func level(n int64) int { return stability.LevelOf(int(n)) }

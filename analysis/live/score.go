@@ -8,11 +8,13 @@ import (
 
 const (
 	longestWindow = 60
-	leastGrowth   = 5  // N(t) − N(t−w) under which a window is not looked at
+	leastGrowth   = 5  // growth of N over a window under which a window is not looked at
 	leastBase     = 20 // seconds, in which a rate is counted
 	fullBase      = 60
 	firstCounted  = 30 // seconds before the first look where the rate is counted
 	phiFloor      = 0.1
+	lossSpan      = 11   // seconds in which clients that gave up are weighed
+	lossShare     = 0.05 // of arrivals, from which on they count as not served
 	leastSpread   = 0.05
 )
 
@@ -33,6 +35,7 @@ type scratch struct {
 type try struct {
 	w          int64
 	growth     int64
+	lost       int64
 	lambda     float64
 	noise      float64 // I_a/s of a counted rate; 0 when the rate is known
 	whole      fit
@@ -48,7 +51,8 @@ func (w *Watch) score(t, n int64) Event {
 	if w.known() {
 		e.Offered = w.cfg.Rate(t * second)
 	}
-	w.choose(t, n, e.Offered)
+	lossy := w.lossy(t)
+	w.choose(t, e.Offered, lossy)
 	if w.scratch == nil || len(w.scratch.tries) == 0 {
 		return e
 	}
@@ -57,22 +61,32 @@ func (w *Watch) score(t, n int64) Event {
 	longest := s.tries[len(s.tries)-1].w
 	at := w.line.inFlight(t - longest)
 	s.split(longest)
-	w.line.walk(t-longest, t, at, s, s.intoParts(longest))
+	p := path{line: &w.line, served: lossy, visit: s.intoParts(longest)}
+	p.walk(t-longest, t, at, s)
 	s.fitAll()
-	w.line.walk(t-longest, t, at, s, s.intoSpans(longest))
+	p.visit = s.intoSpans(longest)
+	p.walk(t-longest, t, at, s)
 	for i := range s.tries {
 		y := &s.tries[i]
 		phi := y.phi() + y.noise*y.whole.busyS
 		z := y.whole.z(y.lambda, float64(y.w), phi)
 		if y.late.z(y.lambda, float64(y.w)/2, phi) <= 0 && z < e.Z {
-			e.Z, e.WindowS, e.Offered, e.Capacity, e.Growth = z, float64(y.w), y.lambda, y.whole.c, y.growth
+			e.Z, e.WindowS, e.Offered, e.Capacity = z, float64(y.w), y.lambda, y.whole.c
+			e.Growth, e.Lost = y.growth, y.lost
 		}
 	}
 	return e
 }
 
+// lossy reports that so many clients give up that time-outs, not the server,
+// may be what keeps the number in flight from growing.
+func (w *Watch) lossy(t int64) bool {
+	due, _ := w.line.sums(t-lossSpan, t)
+	return float64(w.line.lost(t-lossSpan, t)) > lossShare*float64(due)
+}
+
 // choose lists the windows that are worth computing.
-func (w *Watch) choose(t, n int64, lambda float64) {
+func (w *Watch) choose(t int64, lambda float64, lossy bool) {
 	if w.scratch != nil {
 		w.scratch.tries = w.scratch.tries[:0]
 	}
@@ -84,10 +98,14 @@ func (w *Watch) choose(t, n int64, lambda float64) {
 			return
 		}
 		due, left := w.line.sums(t-long, t)
-		if due-left < leastGrowth {
+		y := try{w: long, growth: due - left, lambda: lambda}
+		if lossy {
+			y.lost = w.line.lost(t-long, t)
+			y.growth += y.lost
+		}
+		if y.growth < leastGrowth {
 			continue
 		}
-		y := try{w: long, growth: due - left, lambda: lambda}
 		if !w.known() {
 			var ok bool
 			if y.lambda, y.noise, ok = w.count(t, long, due); !ok {

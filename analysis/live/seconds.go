@@ -15,7 +15,8 @@ const (
 // block is one second of event time.
 type block struct {
 	due, left [tenths]int32 // arrivals and ends
-	// ends holds the cell of every end, or when dense the count of every cell.
+	gone      [tenths]int32 // ends that were no answer: the client had waited long enough
+	// ends holds the cell of every end, or when dense the number in every cell.
 	ends    []uint16
 	dense   bool
 	coarse  bool // some ends are in left alone, for want of room
@@ -54,7 +55,7 @@ func (b *block) end(cell int, room int) int {
 		b.ends[cell]++
 	case len(b.ends) < cap(b.ends) || room >= 2*max(8, cap(b.ends)):
 		b.ends = append(b.ends, uint16(cell)) //nolint:gosec // below 1000
-		if len(b.ends) == cells {
+		if len(b.ends) == cells/2 {
 			counts := make([]uint16, cells)
 			for _, c := range b.ends {
 				counts[c]++
@@ -184,6 +185,14 @@ func (l *timeline) sums(from, to int64) (due, left int64) {
 		left += b.leftSum()
 	}
 	return due, left
+}
+
+// lost adds up the clients that gave up in the seconds [from, to).
+func (l *timeline) lost(from, to int64) (n int64) {
+	for sec := max(from, l.base); sec < min(to, l.base+int64(len(l.blocks))); sec++ {
+		n += sum(&l.blocks[sec-l.base].gone)
+	}
+	return n
 }
 
 // inFlight returns N at the edge of a second: requests due before it and not

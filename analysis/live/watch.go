@@ -111,8 +111,16 @@ func (w *Watch) DueBetween(from, to, n int64) {
 	}
 }
 
-// Ended says that the request due at a time ended at done, in whatever way.
-func (w *Watch) Ended(due, done int64) {
+// Ended says that the request due at a time was answered at done, in whatever
+// way: refused and failed ones count, the server was done with them.
+func (w *Watch) Ended(due, done int64) { w.ended(due, done, false) }
+
+// Gone says that the client of the request due at a time gave up at done. It is
+// not in flight from then on, but the server has not shown that it could serve
+// it: where time-outs hold the number in flight level, that is what is missing.
+func (w *Watch) Gone(due, done int64) { w.ended(due, done, true) }
+
+func (w *Watch) ended(due, done int64, gone bool) {
 	end := w.clamp(done)
 	sec := floorDiv(end, second)
 	b := w.line.at(sec)
@@ -121,6 +129,9 @@ func (w *Watch) Ended(due, done int64) {
 	} else {
 		at := end - sec*second
 		w.line.room -= b.end(int(at*cells/second), w.line.room)
+		if gone {
+			b.gone[at*tenths/second]++
+		}
 		b.longest = max(b.longest, done-due)
 		b.waited += float64(done-due) / 1e9
 		b.timed++
