@@ -137,7 +137,6 @@ type set struct {
 	rate     counts.Rate
 	room     float64 // seconds of arrivals beyond the server's own concurrency; 0 for no limit
 	unloaded bool    // W0 is known
-	short    float64 // points of noise that the short form allows
 }
 
 // crc keeps the runs of one law apart from those of another.

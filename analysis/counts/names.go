@@ -1,6 +1,9 @@
 package counts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // role is what a metric says about a run.
 type role uint8
@@ -197,10 +200,8 @@ func find(scope, service string) *generator {
 		}
 	}
 	for _, g := range all {
-		for _, s := range g.services {
-			if service == s {
-				return g
-			}
+		if slices.Contains(g.services, service) {
+			return g
 		}
 	}
 	return nil
