@@ -138,7 +138,7 @@ func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sa
 	var r sample.Row
 	for i := range b.Sent {
 		g := local[b.Group[i]]
-		if g.left || f.join.nested(b.Self[i]) {
+		if g.left || f.join.nested(b.SelfAt(i)) {
 			continue
 		}
 		r = b.Row(i)

@@ -1,27 +1,35 @@
 package sample
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Batch holds the rows and metric points that one export request carried for
-// one run. All row columns have the same length. A Batch may be reused: Reset
-// keeps its memory.
+// one run. All row columns have the same length, but for the optional ones:
+// when one of these is empty, every row has its default. Most streams leave most
+// of them out, and neither writing nor reading them costs anything then. Append,
+// Row, Move, Truncate and the accessors know about them.
+//
+// A Batch may be reused: Reset keeps its memory.
 type Batch struct {
 	RunID   string // explicit run id; empty when the run is named by its source
 	RunName string // human name of the run; may be empty
 
-	Groups    []Group
-	Group     []uint16
-	Sent      []int64
-	Done      []int64
-	FirstByte []int64
-	Intended  []int64
-	Index     []int64
-	Attempt   []uint16
-	Key       []uint64
-	Self      []uint64
-	Outcome   []Outcome
-	Status    []int16
-	Flags     []Flag
+	Groups   []Group
+	Group    []uint16
+	Sent     []int64
+	Done     []int64
+	Intended []int64
+	Outcome  []Outcome
+	Status   []int16
+
+	FirstByte []int64  // optional, default 0
+	Index     []int64  // optional, default NoIndex
+	Attempt   []uint16 // optional, default 0
+	Key       []uint64 // optional, default 0
+	Self      []uint64 // optional, default 0
+	Flags     []Flag   // optional, default 0
 
 	Series []Series
 	Points []Point
@@ -48,27 +56,103 @@ func (b *Batch) Reset() {
 
 // Append adds a row.
 func (b *Batch) Append(r Row) {
+	if b.options() > 0 || r.FirstByte != 0 || r.Index != NoIndex || r.Key|r.Self != 0 || r.Attempt != 0 || r.Flags != 0 {
+		n := b.Len()
+		b.FirstByte = extend(b.FirstByte, n, r.FirstByte, 0)
+		b.Index = extend(b.Index, n, r.Index, NoIndex)
+		b.Attempt = extend(b.Attempt, n, r.Attempt, 0)
+		b.Key = extend(b.Key, n, r.Key, 0)
+		b.Self = extend(b.Self, n, r.Self, 0)
+		b.Flags = extend(b.Flags, n, r.Flags, 0)
+	}
 	b.Group = append(b.Group, r.Group)
 	b.Sent = append(b.Sent, r.Sent)
 	b.Done = append(b.Done, r.Done)
-	b.FirstByte = append(b.FirstByte, r.FirstByte)
 	b.Intended = append(b.Intended, r.Intended)
-	b.Index = append(b.Index, r.Index)
-	b.Attempt = append(b.Attempt, r.Attempt)
-	b.Key = append(b.Key, r.Key)
-	b.Self = append(b.Self, r.Self)
 	b.Outcome = append(b.Outcome, r.Outcome)
 	b.Status = append(b.Status, r.Status)
-	b.Flags = append(b.Flags, r.Flags)
+}
+
+// options is 0 when all optional columns are empty.
+func (b *Batch) options() int {
+	return len(b.FirstByte) | len(b.Index) | len(b.Attempt) | len(b.Key) | len(b.Self) | len(b.Flags)
+}
+
+// extend appends the value of row n to an optional column.
+func extend[T comparable](col []T, n int, v, missing T) []T {
+	if len(col) == 0 {
+		if v == missing {
+			return col
+		}
+		for range n {
+			col = append(col, missing)
+		}
+	}
+	return append(col, v)
+}
+
+// at returns the value of row i of an optional column.
+func at[T any](col []T, i int, missing T) T {
+	if len(col) == 0 {
+		return missing
+	}
+	return col[i]
 }
 
 // Row returns row i.
 func (b *Batch) Row(i int) Row {
-	return Row{
-		Group: b.Group[i], Sent: b.Sent[i], Done: b.Done[i], FirstByte: b.FirstByte[i],
-		Intended: b.Intended[i], Index: b.Index[i], Attempt: b.Attempt[i], Key: b.Key[i],
-		Self: b.Self[i], Outcome: b.Outcome[i], Status: b.Status[i], Flags: b.Flags[i],
+	r := Row{
+		Group: b.Group[i], Sent: b.Sent[i], Done: b.Done[i], Intended: b.Intended[i],
+		Outcome: b.Outcome[i], Status: b.Status[i], Index: NoIndex,
 	}
+	if b.options() > 0 {
+		r.FirstByte = at(b.FirstByte, i, 0)
+		r.Index = at(b.Index, i, NoIndex)
+		r.Attempt = at(b.Attempt, i, 0)
+		r.Key = at(b.Key, i, 0)
+		r.Self = at(b.Self, i, 0)
+		r.Flags = at(b.Flags, i, 0)
+	}
+	return r
+}
+
+// SelfAt returns the Self of row i.
+func (b *Batch) SelfAt(i int) uint64 { return at(b.Self, i, 0) }
+
+// SetSelf sets the Self of row i.
+func (b *Batch) SetSelf(i int, v uint64) {
+	if len(b.Self) == 0 {
+		b.Self = slices.Grow(b.Self, b.Len())[:b.Len()]
+		clear(b.Self)
+	}
+	b.Self[i] = v
+}
+
+// Move copies row i to row to.
+func (b *Batch) Move(to, i int) {
+	b.Group[to], b.Sent[to], b.Done[to] = b.Group[i], b.Sent[i], b.Done[i]
+	b.Intended[to], b.Outcome[to], b.Status[to] = b.Intended[i], b.Outcome[i], b.Status[i]
+	move(b.FirstByte, to, i)
+	move(b.Index, to, i)
+	move(b.Attempt, to, i)
+	move(b.Key, to, i)
+	move(b.Self, to, i)
+	move(b.Flags, to, i)
+}
+
+func move[T any](col []T, to, i int) {
+	if len(col) > 0 {
+		col[to] = col[i]
+	}
+}
+
+// Truncate keeps the first n rows.
+func (b *Batch) Truncate(n int) {
+	b.Group, b.Sent, b.Done = b.Group[:n], b.Sent[:n], b.Done[:n]
+	b.Intended, b.Outcome, b.Status = b.Intended[:n], b.Outcome[:n], b.Status[:n]
+	b.FirstByte, b.Index = b.FirstByte[:min(n, len(b.FirstByte))], b.Index[:min(n, len(b.Index))]
+	b.Attempt, b.Flags = b.Attempt[:min(n, len(b.Attempt))], b.Flags[:min(n, len(b.Flags))]
+	b.Key, b.Self = b.Key[:min(n, len(b.Key))], b.Self[:min(n, len(b.Self))]
 }
 
 // GroupIndex returns the index of g in Groups, adding it when it is new.

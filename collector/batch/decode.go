@@ -55,7 +55,7 @@ func (r *reader) batch(b *sample.Batch) {
 	b.RunName = r.string(b.RunName)
 	b.Groups = r.groups(b.Groups)
 	n := r.count(rowBytes, "rows")
-	resize(b, n)
+	resize(b, n, mask)
 	if n > 0 {
 		r.rows(b, mask)
 	}
@@ -69,20 +69,27 @@ func (r *reader) batch(b *sample.Batch) {
 	b.Points = r.points(b.Points, len(b.Series))
 }
 
-// resize gives every column of b the length n.
-func resize(b *sample.Batch, n int) {
+// resize gives the columns of b the length n, but leaves out the optional ones
+// that mask does not name.
+func resize(b *sample.Batch, n int, mask uint64) {
+	optional := func(bit uint64) int {
+		if mask&bit == 0 {
+			return 0
+		}
+		return n
+	}
 	b.Group = sized(b.Group, n)
 	b.Sent = sized(b.Sent, n)
 	b.Done = sized(b.Done, n)
-	b.FirstByte = sized(b.FirstByte, n)
 	b.Intended = sized(b.Intended, n)
-	b.Index = sized(b.Index, n)
-	b.Attempt = sized(b.Attempt, n)
-	b.Key = sized(b.Key, n)
-	b.Self = sized(b.Self, n)
 	b.Outcome = sized(b.Outcome, n)
 	b.Status = sized(b.Status, n)
-	b.Flags = sized(b.Flags, n)
+	b.FirstByte = sized(b.FirstByte, optional(hasFirstByte))
+	b.Index = sized(b.Index, optional(hasIndex))
+	b.Attempt = sized(b.Attempt, optional(hasAttempt))
+	b.Key = sized(b.Key, optional(hasKey))
+	b.Self = sized(b.Self, optional(hasSelf))
+	b.Flags = sized(b.Flags, optional(hasFlags))
 }
 
 func sized[T any](s []T, n int) []T {
@@ -101,15 +108,9 @@ func (r *reader) rows(b *sample.Batch, mask uint64) {
 	}
 	if mask&hasFirstByte != 0 {
 		r.optional(b.FirstByte, 0, b.Sent)
-	} else {
-		clear(b.FirstByte)
 	}
 	if mask&hasIndex != 0 {
 		r.optional(b.Index, sample.NoIndex, nil)
-	} else {
-		for i := range b.Index {
-			b.Index[i] = sample.NoIndex
-		}
 	}
 	smallColumn(r, b.Group, mask&hasGroup != 0)
 	smallColumn(r, b.Attempt, mask&hasAttempt != 0)
@@ -118,13 +119,9 @@ func (r *reader) rows(b *sample.Batch, mask uint64) {
 	smallColumn(r, b.Flags, mask&hasFlags != 0)
 	if mask&hasKey != 0 {
 		r.keys(b.Key)
-	} else {
-		clear(b.Key)
 	}
 	if mask&hasSelf != 0 {
 		r.keys(b.Self)
-	} else {
-		clear(b.Self)
 	}
 	if r.err == nil {
 		r.check(b)

@@ -32,11 +32,13 @@ func Append(dst []byte, b *sample.Batch) []byte {
 
 func checkColumns(b *sample.Batch) {
 	n := b.Len()
-	for _, l := range [...]int{
-		len(b.Group), len(b.Done), len(b.FirstByte), len(b.Intended), len(b.Index), len(b.Attempt),
-		len(b.Key), len(b.Self), len(b.Outcome), len(b.Status), len(b.Flags),
-	} {
+	for _, l := range [...]int{len(b.Group), len(b.Done), len(b.Intended), len(b.Outcome), len(b.Status)} {
 		if l != n {
+			panic("batch: columns differ in length")
+		}
+	}
+	for _, l := range [...]int{len(b.FirstByte), len(b.Index), len(b.Attempt), len(b.Key), len(b.Self), len(b.Flags)} {
+		if l != n && l != 0 {
 			panic("batch: columns differ in length")
 		}
 	}

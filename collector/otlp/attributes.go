@@ -136,7 +136,7 @@ func (a *attributes) add(t *convention.Table, b []byte) error {
 // set keeps one attribute. Values that cannot be what the name says are as if
 // they had not been sent.
 func (a *attributes) set(role convention.Attribute, v *value) {
-	ok := false
+	var ok bool
 	switch role {
 	case convention.Scenario:
 		a.scenario, ok = v.text(), v.kind == valueString
@@ -243,11 +243,9 @@ func (a *attributes) setRare(role convention.Attribute, v *value) (ok bool) {
 }
 
 func (a *attributes) setGRPC(v *value) bool {
-	code := -1
+	code := convention.GRPCCode(v.text())
 	if n, isInt := v.int(); isInt && n >= 0 && n <= 16 {
 		code = int(n)
-	} else {
-		code = convention.GRPCCode(v.text())
 	}
 	if code < 0 {
 		return false

@@ -134,6 +134,7 @@ var jsonSeeds = []string{
 
 // seeds are requests of all kinds, small enough to be varied.
 func seeds(t testing.TB) [][]byte {
+	t.Helper()
 	const trace, a, b, c = "000102030405060708090a0b0c0d0e0f", "0000000000000001", "0000000000000002", "0000000000000003"
 	span := func(id, parent string, kind int, attrs ...any) testSpan {
 		return testSpan{trace: trace, id: id, parent: parent, name: "GET", kind: kind, start: base, end: base + 5e6, attrs: attrs}

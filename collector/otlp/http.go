@@ -114,8 +114,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, b *buffer, enc
 		return true
 	}
 	err := b.read(http.MaxBytesReader(w, r.Body, limit), encoding, r.ContentLength, limit, hold)
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return errTooLarge
 	}
 	return err

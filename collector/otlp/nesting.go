@@ -135,6 +135,6 @@ func (d *Decoder) nameSpans() {
 		if r.row < 0 || !d.router.all[r.batch].nesting {
 			continue
 		}
-		d.router.all[r.batch].batch.Self[r.row] = hashSpan(r.trace[:], r.id[:])
+		d.router.all[r.batch].batch.SetSelf(int(r.row), hashSpan(r.trace[:], r.id[:]))
 	}
 }

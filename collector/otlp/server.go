@@ -82,7 +82,7 @@ func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Liste
 	if httpListener != nil {
 		server := s.httpServer()
 		wg.Go(func() {
-			err := error(nil)
+			var err error
 			if s.cfg.TLS != nil {
 				err = server.ServeTLS(s.limit(httpListener), "", "")
 			} else {

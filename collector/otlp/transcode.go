@@ -124,7 +124,8 @@ func (t *transcoder) binary(f *field) error {
 	if err != nil {
 		return err
 	}
-	text, n := out[at:], 0
+	text := out[at:]
+	var n int
 	if f.kind == asHex {
 		if n, err = hex.Decode(text, text); err != nil {
 			return errHex

@@ -157,14 +157,14 @@ func screenRows(b *sample.Batch, l limits, f *refusals) (span sample.Span, longe
 			continue
 		}
 		if kept != i {
-			move(b, kept, i)
+			b.Move(kept, i)
 		}
 		kept++
 		span.From, span.To = min(span.From, from), max(span.To, to)
 		longest = max(longest, to-from)
 	}
 	if kept < b.Len() {
-		truncate(b, kept)
+		b.Truncate(kept)
 	}
 	if kept == 0 {
 		return sample.Span{}, 0
@@ -192,20 +192,4 @@ func screenPoints(b *sample.Batch, l limits, f *refusals) sample.Span {
 		return sample.Span{}
 	}
 	return span
-}
-
-// move copies row i to place to.
-func move(b *sample.Batch, to, i int) {
-	b.Group[to], b.Sent[to], b.Done[to] = b.Group[i], b.Sent[i], b.Done[i]
-	b.FirstByte[to], b.Intended[to], b.Index[to] = b.FirstByte[i], b.Intended[i], b.Index[i]
-	b.Attempt[to], b.Key[to], b.Self[to] = b.Attempt[i], b.Key[i], b.Self[i]
-	b.Outcome[to], b.Status[to], b.Flags[to] = b.Outcome[i], b.Status[i], b.Flags[i]
-}
-
-// truncate keeps the first n rows.
-func truncate(b *sample.Batch, n int) {
-	b.Group, b.Sent, b.Done = b.Group[:n], b.Sent[:n], b.Done[:n]
-	b.FirstByte, b.Intended, b.Index = b.FirstByte[:n], b.Intended[:n], b.Index[:n]
-	b.Attempt, b.Key, b.Self = b.Attempt[:n], b.Key[:n], b.Self[:n]
-	b.Outcome, b.Status, b.Flags = b.Outcome[:n], b.Status[:n], b.Flags[:n]
 }
