@@ -131,7 +131,9 @@ func (p *problems) text(what, s string) {
 
 // positive checks a number that may be left out.
 func (p *problems) positive(what string, v *float64) {
-	if v != nil && !(*v > 0 && *v <= math.MaxFloat32) {
+	if v != nil && *v > math.MaxFloat32 {
+		p.add("%s is too large: %v", what, *v)
+	} else if v != nil && !(*v > 0) {
 		p.add("%s must be a positive number, not %v", what, *v)
 	}
 }
@@ -145,7 +147,9 @@ func (p *problems) ratio(what string, v *float64) {
 
 // atLeastZero checks a number that is always there.
 func (p *problems) atLeastZero(what string, v float64) {
-	if !(v >= 0 && v <= math.MaxFloat32) {
+	if v > math.MaxFloat32 {
+		p.add("%s is too large: %v", what, v)
+	} else if !(v >= 0) {
 		p.add("%s must not be negative, it is %v", what, v)
 	}
 }

@@ -97,8 +97,8 @@ func TestDeclareListsEveryProblem(t *testing.T) {
 	}
 	all := strings.Join(e.Problems, "\n")
 	for _, want := range []string{
-		"run id", "name is longer", "deadline_s", "timeout_s", "users", "expected_interval_s", "capacity_per_s",
-		"population", "arrival model", "arrival process", "start", "target 0 is empty", "step 0: rate_per_s",
+		"run id", "name is longer", "deadline_s must be a positive", "timeout_s is too large", "users", "expected_interval_s", "capacity_per_s",
+		"population", "arrival model", "arrival process", "start", "target 0 is empty", "step 0: rate_per_s must not be negative",
 		"step 0: duration_s", "step 0: warmup_s", "step 0: pause_s", "step 1: to_rate_per_s", "step 1: process",
 		"step 1: name", "step 1: warmup_s", "ten years", "objective 0: it has no condition", "objective 1: quantile",
 		"objective 2: quantile and max_s", "objective 3: max_s", "objective 4: error_ratio_max",
