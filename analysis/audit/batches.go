@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/response"
 )
@@ -217,10 +218,8 @@ type ColdStart struct {
 // batches' medians.
 func (b *Batches) Cold() (ColdStart, bool) {
 	m := b.Median()
-	for _, v := range m {
-		if math.IsNaN(v) {
-			return ColdStart{}, false
-		}
+	if slices.ContainsFunc(m, math.IsNaN) {
+		return ColdStart{}, false
 	}
 	first := (m[0] + m[1]) / 2
 	var rest moments
