@@ -17,6 +17,10 @@ type path struct {
 	served bool // clients that gave up lower the number in flight, but are not departures
 	visit  visitor
 	n      int64
+	// What has not been told to the visitor yet: neighbours at one level are told
+	// as one.
+	level          int
+	ns, departures int64
 	// Ends so far of this tenth of a second, and how many of all its ends were
 	// answers: which ones is not kept, so they are taken evenly.
 	seen, left, answered int64
@@ -31,7 +35,8 @@ func (p *path) walk(from, to, n int64, s *scratch) {
 		b := p.line.peek(sec)
 		if b == nil {
 			for i := range slots {
-				p.visit(base+i, level(p.n), second/slots, 0)
+				p.spend(base+i, level(p.n), second/slots, 0)
+				p.flush(base + i)
 			}
 			continue
 		}
@@ -51,6 +56,16 @@ func (p *path) walk(from, to, n int64, s *scratch) {
 }
 
 func (p *path) slot(slot int, due, ends []uint16) {
+	var came, left int64
+	for i := range due {
+		came, left = came+int64(due[i]), left+int64(ends[i])
+	}
+	if low := level(p.n - left); low > 0 && low == level(p.n+came) {
+		p.spend(slot, low, second/slots, p.answers(left)) // whatever their order
+		p.flush(slot)
+		p.n += came - left
+		return
+	}
 	var from int64 // half cells
 	for i := range due {
 		a, d := int64(due[i]), int64(ends[i])
@@ -58,12 +73,29 @@ func (p *path) slot(slot int, due, ends []uint16) {
 			continue
 		}
 		at := int64(2*i + 1)
-		p.visit(slot, level(p.n), (at-from)*half, 0)
+		p.spend(slot, level(p.n), (at-from)*half, 0)
 		from = at
 		p.leave(slot, a, d)
 		p.n += a - d
 	}
-	p.visit(slot, level(p.n), (2*slotCells-from)*half, 0)
+	p.spend(slot, level(p.n), (2*slotCells-from)*half, 0)
+	p.flush(slot)
+}
+
+func (p *path) spend(slot, level int, ns, departures int64) {
+	if level != p.level {
+		p.flush(slot)
+		p.level = level
+	}
+	p.ns += ns
+	p.departures += departures
+}
+
+func (p *path) flush(slot int) {
+	if p.ns != 0 || p.departures != 0 {
+		p.visit(slot, p.level, p.ns, p.departures)
+		p.ns, p.departures = 0, 0
+	}
 }
 
 // leave reports d departures that share a cell with a arrivals, taken in turns,
@@ -71,7 +103,7 @@ func (p *path) slot(slot int, due, ends []uint16) {
 func (p *path) leave(slot int, a, d int64) {
 	if d > 4 {
 		if k := p.answers(d); k > 0 {
-			p.visit(slot, max(1, level(p.n+(a-d+2)/2)), 0, k)
+			p.spend(slot, max(1, level(p.n+(a-d+2)/2)), 0, k)
 		}
 		return
 	}
@@ -82,7 +114,7 @@ func (p *path) leave(slot int, a, d int64) {
 		came := ((2*j+1)*a + 2*d - 1) / (2 * d)
 		// A request that leaves was there: in an empty system its arrival is the
 		// one that was spread to a later cell.
-		p.visit(slot, max(1, level(p.n+came-j)), 0, 1)
+		p.spend(slot, max(1, level(p.n+came-j)), 0, 1)
 	}
 }
 

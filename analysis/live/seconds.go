@@ -54,7 +54,7 @@ func (b *block) end(cell int, room int) int {
 	case b.dense:
 		b.ends[cell]++
 	case len(b.ends) < cap(b.ends) || room >= 2*max(8, cap(b.ends)):
-		b.ends = append(b.ends, uint16(cell)) //nolint:gosec // below 1000
+		b.ends = append(b.ends, uint16(cell))
 		if len(b.ends) == cells/2 {
 			counts := make([]uint16, cells)
 			for _, c := range b.ends {
@@ -102,7 +102,7 @@ func expand(counts *[tenths]int32, to *[cells]uint16) {
 			continue
 		}
 		for j := range part {
-			part[j] = uint16((2*(j+1)*n+width)/(2*width) - (2*j*n+width)/(2*width)) //nolint:gosec // far below 2^16
+			part[j] = uint16((2*(j+1)*n+width)/(2*width) - (2*j*n+width)/(2*width))
 		}
 	}
 }

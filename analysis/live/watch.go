@@ -226,7 +226,7 @@ func (w *Watch) arrive(t, n int64) {
 	if w.cfg.Kind != EndedOnly && w.moving && sec < w.edge {
 		w.stats.Late++
 	}
-	w.line.arrive(floorDiv(t, second/tenths), int32(n)) //nolint:gosec // requests of a tenth of a second
+	w.line.arrive(floorDiv(t, second/tenths), int32(n))
 }
 
 func (w *Watch) clamp(t int64) int64 {

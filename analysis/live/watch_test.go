@@ -106,7 +106,7 @@ func overload(law int, seed uint64) ([]row, []stretch) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for name, kind := range kinds() {
-		for law := range laws() {
+		for _, law := range []int{0, 3, 6} {
 			rows, parts := overload(law, 5)
 			const until = 180
 			want := feed(live.New(config(kind, parts)), rows, 1, until, 0)
