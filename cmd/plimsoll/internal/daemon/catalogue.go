@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api"
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/runs"
 )
@@ -41,7 +42,24 @@ func (c catalogue) Get(ctx context.Context, ref string) (api.Run, error) {
 // Open implements api.Runs.
 func (c catalogue) Open(ctx context.Context, id string) (fold.Evidence, error) {
 	ev, err := c.runs.Open(ctx, id)
-	return ev, translate(err)
+	if err != nil {
+		return nil, translate(err)
+	}
+	return snapshot{ev}, nil
+}
+
+// snapshot is evidence whose errors are those of the API: a run may be deleted
+// while it is read.
+type snapshot struct{ fold.Evidence }
+
+// Read implements fold.Evidence.
+func (s snapshot) Read(ctx context.Context, at []int, fn func(i int, b *sample.Batch) error) error {
+	return translate(s.Evidence.Read(ctx, at, fn))
+}
+
+// Telemetry implements fold.Evidence.
+func (s snapshot) Telemetry(ctx context.Context, span sample.Span, fn func(b *sample.Batch) error) error {
+	return translate(s.Evidence.Telemetry(ctx, span, fn))
 }
 
 // Declare implements api.Runs.
