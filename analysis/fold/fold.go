@@ -31,8 +31,15 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	held := int64(len(f.join.attempts))
 	joined := f.joined()
 	requests := f.rows - held + int64(len(joined))
+	if err := f.count(ctx); err != nil {
+		return nil, fmt.Errorf("read counts of %q: %w", f.run.ID, err)
+	}
 	f.state = f.describe()
 	f.state.Requests = requests
+	if f.counted != nil {
+		f.countedState()
+		return f.state, nil
+	}
 	if err := f.detect(ctx, joined, requests); err != nil {
 		return nil, fmt.Errorf("find steps of %q: %w", f.run.ID, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll/plimsoll/analysis/counts"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/steps"
@@ -32,6 +33,7 @@ type folder struct {
 	state        *State
 	judgedFrom   map[int]int64
 	deadlineSeen bool
+	counted      *counts.Input   // what a run without rows counted; nil when nothing
 	found        []steps.Segment // steps found in an undeclared run; nil when there is but one
 }
 

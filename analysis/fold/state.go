@@ -159,6 +159,7 @@ type Step struct {
 	Counters int     // counters that were added up for it
 
 	Rig         Rig
+	Counts      *Counted // set when the run is known by counts alone
 	SourceSteps map[string]*SourceStep
 }
 

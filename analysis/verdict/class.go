@@ -184,6 +184,7 @@ func (j *judge) losses(t *judged) {
 	n, r := float64(base), ratio(lost, base)
 	noise := 2.6 * math.Sqrt(r*(1-r)/n)
 	t.lossy = r > max(0.01, 2.6/math.Sqrt(n)) || r-noise > 0.01
+	t.lossy = t.lossy || t.Counts != nil && t.Counts.Failed > 0.01
 	t.shed = 2*t.Outcomes[sample.Shed] > lost
 }
 

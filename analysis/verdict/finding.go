@@ -205,6 +205,9 @@ func (j *judge) grades() {
 	case st.Grade == fold.GradeS && !j.closed():
 		j.find("no_intended_time", wire.Warn, float64(st.Rows),
 			"No row says when its request was due: response times are counted from the send and miss any lateness of the generator. Set loadtest.intended_time_unix_nano, or declare the schedule and send loadtest.arrival.index.")
+	case st.Grade == fold.GradeF:
+		j.find("counts_only", wire.Warn, float64(st.Rows),
+			"Only counts were exported: what was omitted can be bounded and not rebuilt, and no response time can be corrected.")
 	case st.Grade == fold.GradeE:
 		j.find("back_filled", wire.Info, float64(st.Totals.Response.N())-float64(st.Totals.Due),
 			"Response times are back-filled from the expected interval: %s samples stand for requests that were never sent.",

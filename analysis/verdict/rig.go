@@ -27,6 +27,9 @@ func measure(st *fold.State) measured {
 	rank := map[audit.Kind]int{audit.UnknownLoop: 0, audit.OpenLoop: 1, audit.CappedLoop: 2, audit.ClosedLoop: 3}
 	var most int64
 	for _, s := range st.Steps {
+		if s.Counts != nil {
+			continue
+		}
 		if r := s.Rig.Loop.Result(); rank[r.Kind] > rank[m.kind] {
 			m.kind, m.worst, m.step = r.Kind, r, s.Index
 		}
@@ -179,7 +182,7 @@ func (j *judge) watch(t *judged) {
 const mostStalls = 3
 
 func (j *judge) stalls(t *judged) {
-	if t.Rows == 0 || j.st.SampledRows > 0 {
+	if t.Rows == 0 || j.st.SampledRows > 0 || t.Counts != nil {
 		return
 	}
 	all, more := t.Rig.Stalls.Result(t.To)

@@ -27,7 +27,7 @@ func (j *judge) judge(s *fold.Step) *judged {
 		Sources: []wire.Source{},
 	}
 	t := &judged{Step: s, wire: w}
-	if s.Index >= 0 && s.Rows > 0 && j.st.SampledRows == 0 {
+	if s.Index >= 0 && s.Rows > 0 && j.st.SampledRows == 0 && s.Counts == nil {
 		t.result = stability.Judge(&s.Window, j.load(s))
 		t.growing = t.result.State == stability.Unstable
 	}
@@ -47,6 +47,10 @@ func (j *judge) judge(s *fold.Step) *judged {
 	w.Counts = wire.Counts{
 		OK: s.Outcomes[sample.OK], Error: s.Outcomes[sample.Error], Timeout: s.Outcomes[sample.Timeout],
 		Shed: s.Outcomes[sample.Shed], Cancelled: s.Outcomes[sample.Cancelled], Retries: s.Retries,
+	}
+	if s.Counts != nil {
+		j.counted(t)
+		return t
 	}
 	j.times(t)
 	j.inFlight(t)

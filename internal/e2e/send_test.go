@@ -116,11 +116,16 @@ func (g grpcSender) send(ctx context.Context, e export) error {
 	return err
 }
 
-// capture reads the export requests of a capture: uvarint length, request,
-// repeated.
+// capture reads the traces of a capture.
 func capture(t testing.TB, name string) []export {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../../collector/otlp/testdata", name, "otlp.traces.pb.gz"))
+	return framed(t, filepath.Join("../../collector/otlp/testdata", name, "otlp.traces.pb.gz"))
+}
+
+// framed reads export requests from a file: uvarint length, request, repeated.
+func framed(t testing.TB, path string) []export {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

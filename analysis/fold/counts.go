@@ -1,0 +1,130 @@
+package fold
+
+import (
+	"context"
+	"math"
+
+	"github.com/plimsoll/plimsoll/analysis/counts"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// count reads the metrics of generators that export counts and no rows (grade
+// F). Only a run without rows is judged by them.
+func (f *folder) count(ctx context.Context) error {
+	if f.rows > 0 {
+		return nil
+	}
+	var m counts.Metrics
+	err := f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+		m.Add(b)
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	var whole []counts.Input
+	for _, in := range m.Inputs() {
+		if in.Stream == f.opt.Scenario && (f.opt.Source == "" || in.Source == f.opt.Source) && len(in.Intervals) > 0 {
+			whole = append(whole, in)
+		}
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	all := counts.Combine(whole)
+	f.counted = &all
+	f.first, f.last = all.From, all.Intervals[len(all.Intervals)-1].To
+	f.lastDue = f.last - 1
+	return nil
+}
+
+// countedState fills the state of a run that is known by counts alone.
+func (f *folder) countedState() {
+	st, in := f.state, f.counted
+	st.Grade, st.Generator = GradeF, in.Generator
+	st.Span = sample.Span{From: f.first, To: f.last}
+	st.Horizon = Horizon{At: f.last}
+	st.Steps, st.OfferedSource = f.plan(0)
+	judged := *in
+	if f.declared == nil {
+		st.Steps = f.clip([]*Step{{From: f.first, To: f.last}})
+		judged = in.WithoutDrain()
+	}
+	st.Totals = f.totals(st.Steps, 0)
+	unloaded := 0.0
+	for _, s := range st.Steps {
+		r := f.countedStep(s, &judged, unloaded)
+		if unloaded == 0 && r.State != "" && r.MeanS > 0 {
+			unloaded = r.MeanS // the first step of a sweep is its lightest
+		}
+		if r.Loop == counts.LoopClosed && st.Model == sample.UnknownModel {
+			st.Model = sample.Closed
+		}
+		st.MultiRate = st.MultiRate || !same(s.Offered(), st.Steps[0].Offered())
+	}
+	f.countedStep(st.Totals, in, unloaded)
+	st.Rows, st.Requests = st.Totals.Rows, st.Totals.Rows
+}
+
+// countedStep fills a step from the exports within it.
+func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) counts.Result {
+	f.prepare(s)
+	in := all.Between(s.From, s.To)
+	in.Rate = counts.Rate{PerS: s.Rate, Paced: s.Rate > 0 && f.state.Process == "constant"}
+	if !s.Nominal || s.Rate != s.ToRate {
+		in.Rate = counts.Rate{}
+	}
+	if d := f.run.Declaration; d != nil && d.Arrival != nil {
+		in.Loop = counts.Loop(d.Arrival.Model)
+	}
+	if s.Index != 0 {
+		in.UnloadedS = unloaded
+	}
+	r := counts.Judge(in)
+	s.Counts, s.Grade = &Counted{Result: r, Rates: len(counts.Rates(in)) > 0, Percentiles: counts.Percentiles(in, 0.5, 0.9, 0.95, 0.99, 0.999)}, GradeF
+	t := in.Totals()
+	before, after := levels(f.counted, &in)
+	if s.Index < 0 && f.run.Finished {
+		before, after = 0, 0 // all that began has ended, whatever the last gauge says
+	}
+	whole := func(v float64) int64 { return int64(math.Round(v)) }
+	ended, failed := whole(t.Ended), whole(t.Failed)
+	if failed == 0 && whole(t.Requests) == ended {
+		failed = whole(t.FailedRequests) // one request each
+	}
+	s.CarriedIn, s.OpenAtEnd, s.AtEnd = before, after, after
+	s.Rows, s.Dropped = max(0, ended+after-before), whole(t.Dropped)
+	s.CarriedIn = ended + after - s.Rows
+	s.Outcomes[sample.OK], s.Outcomes[sample.Error] = max(0, s.Rows-failed), min(failed, s.Rows)
+	s.Ended[sample.OK], s.Ended[sample.Error] = ended-failed, failed
+	s.EndedGood, s.WarmEnded, s.WarmOK, s.WarmGood = ended-failed, ended, ended-failed, ended-failed
+	s.WarmAttempts = whole(t.Requests)
+	return r
+}
+
+// levels are the numbers in flight by the gauge around the intervals of in; 0
+// where it says nothing.
+func levels(all, in *counts.Input) (before, after int64) {
+	level := func(v float64) int64 {
+		if math.IsNaN(v) {
+			return 0
+		}
+		return int64(math.Round(v))
+	}
+	for i := range all.Intervals {
+		if all.Intervals[i].To <= in.From {
+			before = level(all.Intervals[i].InFlight)
+		}
+	}
+	if n := len(in.Intervals); n > 0 {
+		after = level(in.Intervals[n-1].InFlight)
+	}
+	return before, after
+}
+
+// Counted is the judgement of a step that is known by counts alone.
+type Counted struct {
+	counts.Result
+	Rates       bool // the exports cover enough time for rates
+	Percentiles []counts.Percentile
+}

@@ -1,0 +1,78 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/counts"
+)
+
+// counted fills in what a step of a run without rows can say: omission can be
+// bounded, not rebuilt (grade F).
+func (j *judge) counted(t *judged) {
+	c, w := t.Counts, t.wire
+	grade := t.Grade.String()
+	n := t.Ended[0] + t.Ended[1]
+	w.ResponseTime = wire.Response{Grade: &grade, N: n, Reason: "counts only: when requests were due is not known"}
+	w.ServiceTime = wire.Response{Valid: n > 0, Grade: &grade, N: n, Reason: "buckets of a histogram: the value lies between lo and hi"}
+	if c.MeanS > 0 {
+		w.ServiceTime.Mean = some(c.MeanS)
+	}
+	for _, p := range c.Percentiles {
+		e := wire.Estimate{Lo: some(p.Bucket.Lo), Hi: some(p.Bucket.Hi), Confidence: 1}
+		if !p.Supported {
+			continue
+		}
+		switch p.Quantile {
+		case 0.5:
+			w.ServiceTime.P50 = e
+		case 0.9:
+			w.ServiceTime.P90 = e
+		case 0.95:
+			w.ServiceTime.P95 = e
+		case 0.99:
+			w.ServiceTime.P99 = e
+		case 0.999:
+			w.ServiceTime.P999 = e
+		}
+	}
+	if w.DroppedRatio > dropLimit {
+		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
+	}
+	if len(c.Percentiles) == 0 {
+		refuse(&w.ServiceTime, "no histogram was exported")
+	}
+	if w.ErrorRatio == 0 && c.Failed > 0 {
+		w.ErrorRatio = c.Failed // of requests: which iterations failed is not known
+	}
+	if !c.Rates {
+		w.Ended, w.Completed, w.Goodput, w.AttemptsPerS = nil, nil, nil, nil
+	}
+	if attempts := float64(t.WarmAttempts); n > 0 && attempts > 0 {
+		w.AttemptsPerReq = some(attempts / float64(n))
+	}
+	w.InFlight = wire.InFlight{Mean: some(c.Mean), FirstHalf: some(c.First), SecondHalf: some(c.Second), GrowthZ: some(c.G), AtEnd: some(float64(t.AtEnd)), Source: "counters"}
+	w.Stability = wire.Stability{State: string(c.State), Z: some(c.Z), Reason: c.Reason}
+	if c.State == "" {
+		w.Stability.State = wire.Inconclusive
+	}
+	if w.Stability.State == wire.Inconclusive && c.NeedS > 0 && !math.IsInf(c.NeedS, 0) {
+		w.Stability.NeedS = some(c.NeedS)
+	}
+	if c.CapacityUp > 0 && !math.IsInf(c.CapacityUp, 0) && c.Offered > 0 {
+		w.Stability.Utilisation = &wire.Estimate{Lo: some(c.Offered / c.CapacityUp), Confidence: confidence}
+	}
+	w.LittlesLaw = wire.Little{Source: "counters", Note: "in flight by Little's law from counted durations: nothing independent to compare it with"}
+	if t.Index < 0 {
+		return
+	}
+	for i, a := range c.Advice {
+		if i == 2 {
+			break
+		}
+		t.find("evidence", wire.Info, float64(i+1), "%s.", a)
+	}
+	if c.Loop == counts.LoopClosed {
+		w.Stability.State, w.Stability.NeedS = wire.Inconclusive, nil
+	}
+}
