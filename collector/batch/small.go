@@ -15,21 +15,25 @@ const maxDictionary = 16
 type dictionary struct {
 	values [maxDictionary]uint16
 	n      int
+	slots  [4 * maxDictionary]uint8 // by hash of a value, its place plus one
 }
 
 // index returns the place of v, adding it while there is room, or −1.
 func (d *dictionary) index(v uint16) int {
-	for i, x := range d.values[:d.n] {
-		if x == v {
-			return i
+	for h := v * 0x9e37 >> 10; ; h++ {
+		slot := &d.slots[int(h)%len(d.slots)]
+		switch {
+		case *slot == 0 && d.n == maxDictionary:
+			return -1
+		case *slot == 0:
+			d.values[d.n] = v
+			d.n++
+			*slot = uint8(d.n)
+			return d.n - 1
+		case d.values[(*slot-1)%maxDictionary] == v:
+			return int(*slot - 1)
 		}
 	}
-	if d.n == maxDictionary {
-		return -1
-	}
-	d.values[d.n] = v
-	d.n++
-	return d.n - 1
 }
 
 // appendSmall appends a column that is not empty in its smallest form, about.
@@ -45,13 +49,8 @@ func appendSmall[T small](dst []byte, col []T) []byte {
 		return appendRuns(dst, col, runs)
 	}
 	var d dictionary
-	last := col[0]
-	d.index(uint16(last))
 	for _, v := range col {
-		if v == last {
-			continue
-		}
-		if last = v; d.index(uint16(v)) < 0 {
+		if d.index(uint16(v)) < 0 {
 			return appendRaw(dst, col)
 		}
 	}
@@ -89,16 +88,11 @@ func appendRuns[T small](dst []byte, col []T, runs int) []byte {
 
 func appendPacked[T small](dst []byte, col []T, d *dictionary, width int) []byte {
 	perByte := 8 / width
-	last, index := uint16(col[0]), 0
 	for len(col) > 0 {
 		n := min(perByte, len(col))
 		var bits byte
 		for i, v := range col[:n] {
-			if uint16(v) != last {
-				last = uint16(v)
-				index = d.index(last)
-			}
-			bits |= byte(index << (i * width))
+			bits |= byte(d.index(uint16(v)) << (i * width))
 		}
 		dst, col = append(dst, bits), col[n:]
 	}
