@@ -26,12 +26,20 @@ func newAlarms(f *folder) *alarms {
 	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {
 		cfg.Timeout = nanos(*d.TimeoutS)
 	}
-	if f.declared != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+	if f.declared != nil && f.opt.Scenario == "" && f.opt.Source == "" && f.kept() {
 		a.scheduled = true
 		cfg.Kind, cfg.Rate = live.Scheduled, func(at int64) float64 { return f.declared.Rate(at - f.start) }
 	}
 	a.watch = live.New(cfg)
 	return a
+}
+
+// kept reports whether the arrivals that are known bear the schedule out. Those
+// that were silently not sent are in flight nowhere.
+func (f *folder) kept() bool {
+	due := f.declared.Due(0, min(f.lastDue-f.start+1, f.declared.Length()))
+	known := float64(f.state.Requests + f.meter.reading(droppedName).count(f.start, f.lastDue))
+	return known >= due-0.01*due-3
 }
 
 // ended tells of a request.

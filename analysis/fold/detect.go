@@ -14,7 +14,7 @@ import (
 // server's.
 func (f *folder) detect(ctx context.Context, joined []request, requests int64) error {
 	f.found = nil
-	if f.declared != nil || len(f.extent.steps) > 0 || f.rows == 0 || !f.scheduled() {
+	if f.declared != nil || len(f.extent.steps) > 0 || f.rows == 0 || !f.scheduled() || f.lastDue-f.first < instant {
 		return nil
 	}
 	counts := steps.NewCounts(f.first, f.end(requests))

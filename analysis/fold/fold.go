@@ -73,6 +73,7 @@ func (f *folder) describe() *State {
 	s := &State{
 		Run: f.run, Grade: f.weakest, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
 		Narrowed: f.opt.Scenario != "" || f.opt.Source != "" || f.opt.From != nil || f.opt.To != nil,
+		AtOnce:   f.rows > 0 && f.lastDue-f.first < instant,
 		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),
 	}
 	s.Scenarios, s.Sources, s.Generator, s.Process = f.names()

@@ -57,7 +57,7 @@ func (f *folder) plan(requests int64) (steps []*Step, source string) {
 		steps, source = f.declaredSteps(), "declared"
 	case f.found != nil:
 		steps, source = f.foundSteps(), "counted"
-	case len(f.steps) > 0 && f.disjoint():
+	case len(f.steps) > 0 && len(f.steps) <= mostNames && f.disjoint():
 		steps, source = f.namedSteps(), "counted"
 	default:
 		steps, source = []*Step{{From: f.first, To: f.end(requests)}}, "counted"
@@ -91,13 +91,15 @@ func (f *folder) split(steps []*Step) []*Step {
 	return out
 }
 
+// instant is the time within which requests count as due at once.
+const instant = 1e6
+
 // end is the end of the last stretch: the last arrival and one mean gap.
 func (f *folder) end(requests int64) int64 {
-	gap := int64(1)
-	if requests > 1 {
-		gap = max(1, (f.lastDue-f.first)/(requests-1))
+	if f.lastDue-f.first < instant {
+		return f.first + 1e9 // no rate can be told: the second that they came in
 	}
-	return f.lastDue + gap
+	return f.lastDue + max(1, (f.lastDue-f.first)/(requests-1))
 }
 
 func (f *folder) declaredSteps() []*Step {

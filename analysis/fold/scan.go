@@ -276,14 +276,21 @@ func (f *folder) measure(g *group, r *sample.Row, batchFrom int64) {
 	f.nameModel(g.Model)
 }
 
+// mostNames is the most load steps that rows may name. Beyond it the names are
+// something else, such as an id of the iteration, and the run has no named steps.
+const mostNames = 1000
+
 func (f *folder) nameStep(name string, due int64) {
 	if name == "" {
 		return
 	}
-	n := f.steps[name]
+	n := f.extent.steps[name]
 	if n == nil {
+		if len(f.extent.steps) > mostNames {
+			return // they are no load steps, and none of them will be used
+		}
 		n = &named{due, due}
-		f.steps[name] = n
+		f.extent.steps[name] = n
 	}
 	n.first, n.last = min(n.first, due), max(n.last, due)
 }

@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"math"
+
 	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/response"
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -54,11 +56,14 @@ type State struct {
 	Outside        int64 // requests due outside every step
 	Scheduled      *int64
 	Narrowed       bool     // only a part of the run was asked for
+	AtOnce         bool     // all requests were due at once
 	MultiRate      bool     // the steps do not all have the same rate
 	DeadlineS      *float64 // the one deadline of all rows, seconds; nil when there is none or several
 	HasDeadline    bool     // some row has a deadline
 	OfferedSource  string   // declared, configured, scheduled or counted
 	DroppedCounted bool     // the generator counts its dropped arrivals
+
+	unloaded *float64 // once it is known
 
 	Series *Series      // nil unless asked for
 	Alarms []live.Event // what a watch of the run going on would have raised and cleared
@@ -107,6 +112,7 @@ type Step struct {
 	Rate     float64 // nominal offered rate, 1/s; 0 when unknown
 	ToRate   float64 // rate at the end of a ramp; else equal to Rate
 	Nominal  bool    // Rate is what was configured, not what was found
+	Exceeds  bool    // more came than that: what was offered is what was counted
 	Paused   bool    // silence follows: the next step does not begin at To
 	Mark     string  // the mark that it begins with: a deploy, a fault switched on; may be empty
 	Cut      bool    // To is the horizon of a live run, not the step's own end
@@ -184,13 +190,27 @@ func (s *Step) WarmSeconds() float64 {
 // Offered is the offered rate, 1/s: the nominal one, in the middle of a ramp,
 // else the arrivals counted, dropped ones included.
 func (s *Step) Offered() float64 {
-	if s.Rate > 0 || s.ToRate > 0 {
+	if !s.Exceeds && (s.Rate > 0 || s.ToRate > 0) {
 		return (s.Rate + s.ToRate) / 2
 	}
 	if s.To <= s.From {
 		return 0
 	}
 	return float64(s.Rows+s.Dropped) / s.Seconds()
+}
+
+// Want is the number of arrivals that the nominal rate puts into the step.
+func (s *Step) Want() float64 { return (s.Rate + s.ToRate) / 2 * s.Seconds() }
+
+// Slack is how far the count of arrivals may lie from Want: 1 % and three, and
+// four standard deviations where arrivals are not paced.
+func (s *Step) Slack(process string) float64 {
+	slack := 0.01*s.Want() + 3
+	paced := func(p string) bool { return p == "constant" || p == "jittered" }
+	if !paced(process) && !paced(s.Rig.Arrivals.Result().Process.String()) {
+		slack = max(slack, 4*math.Sqrt(s.Want()))
+	}
+	return slack
 }
 
 // Seconds is the length of the step in seconds.

@@ -15,7 +15,7 @@ const sweepEvery = 1 << 15
 // sweep reads the rows in the order of the time they cover and fills the steps.
 func (f *folder) sweep(ctx context.Context, joined []request, requests int64) error {
 	st := f.state
-	st.Outside = 0
+	st.Outside, st.unloaded = 0, nil
 	if f.rows == 0 {
 		st.Steps, st.OfferedSource = f.plan(0)
 		st.Totals = &Step{Index: -1}
@@ -66,6 +66,9 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	w.alarms.advance(min(f.last+1e9, w.settled))
 	if w.alarms != nil {
 		st.Alarms = w.alarms.events
+	}
+	for _, s := range st.Steps {
+		s.Exceeds = s.Nominal && float64(s.Rows+s.Dropped) > s.Want()+s.Slack(st.Process)
 	}
 	for _, s := range st.Steps {
 		st.MultiRate = st.MultiRate || s.Rate != s.ToRate || !same(s.Offered(), st.Steps[0].Offered())
@@ -120,7 +123,11 @@ func (w *sweeper) prepare() {
 			p.falls = append(p.falls, &fall{t, p.n, math.MaxInt64})
 		}})
 	if f.series != nil {
-		f.series.begin(t.From, max(t.To, f.last), w.st.Steps)
+		end := max(t.To, f.last)
+		if f.opt.To != nil {
+			end = t.To - 1
+		}
+		f.series.begin(t.From, end, w.st.Steps)
 		w.path.cells = f.series
 	}
 	w.path.begin(min(first, f.first) - 1)

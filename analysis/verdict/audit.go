@@ -26,18 +26,20 @@ func (j *judge) missing(t *judged) {
 	if t.Cut || !t.Nominal || t.Rate <= 0 && t.ToRate <= 0 || j.closed() || j.st.Narrowed {
 		return
 	}
-	want := (t.Rate + t.ToRate) / 2 * t.Seconds()
+	want, slack := t.Want(), t.Slack(j.st.Process)
 	seen := float64(t.wire.Due)
-	slack := max(0.01*want, 4*math.Sqrt(want))
 	switch {
 	case seen < want-slack:
+		reason := "no number: " + share(1-seen/want) + " of the arrivals missing"
+		refuse(&t.wire.ResponseTime, reason)
+		refuse(&t.wire.ServiceTime, reason)
 		t.find("arrivals_missing", wire.Invalid, 1-seen/want,
 			"%s offered means %s arrivals in %s, but only %s are known: the others were dropped by the generator or lost on the way here, which the data cannot tell apart.",
-			rate(*t.wire.Offered), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
-	case seen > want+slack+1:
+			rate(want/t.Seconds()), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
+	case t.Exceeds:
 		t.find("arrivals_exceed", wire.Warn, seen/want-1,
 			"%s offered means %s arrivals in %s, but %s came: the declared rate is not what was offered.",
-			rate(*t.wire.Offered), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
+			rate(want/t.Seconds()), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
 	}
 }
 

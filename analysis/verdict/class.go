@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/stability"
 )
@@ -54,6 +55,7 @@ func (j *judge) inFlight(t *judged) {
 		w.Stability.NeedS = some(r.NeedS)
 	}
 	j.temper(t, r.State)
+	j.late(t)
 	steady := w.Stability.State == wire.Stable && !slices.Contains(r.Warnings, stability.WarnRising)
 	w.ResponseTime.Steady = w.ResponseTime.Valid && steady
 	w.ServiceTime.Steady = w.ServiceTime.Valid && steady
@@ -83,7 +85,12 @@ func (j *judge) temper(t *judged, state stability.State) {
 		w.Stability.State, w.Stability.Reason = wire.Inconclusive, reason
 	}
 	switch {
-	case j.closed() && !j.fixed():
+	case j.closed() && j.fixed():
+		w.Stability = wire.Stability{State: wire.Stable, Reason: "a fixed population: in flight cannot grow beyond its size"}
+	case j.st.AtOnce:
+		set("all requests were due at once: no rate was offered")
+		w.Stability.NeedS = nil
+	case j.closed():
 		set("closed loop: in flight is fixed by the generator, whatever the server does")
 		w.Stability.NeedS = nil
 	case t.Rate != t.ToRate:
@@ -96,6 +103,101 @@ func (j *judge) temper(t *judged, state stability.State) {
 	}
 }
 
+// late takes STABLE back where the end of the step tells another story than the
+// whole of it: the statistics of a window give a break in its last part little
+// weight. An alarm that was still standing when the load ended is proof; a
+// backlog at the end, or times that doubled, is a doubt.
+func (j *judge) late(t *judged) {
+	w := t.wire
+	if t.Index < 0 || w.Stability.State != wire.Stable || t.Counts != nil || j.closed() {
+		return
+	}
+	doubt := func(format string, args ...any) {
+		w.Stability.State, w.Stability.Reason = wire.Inconclusive, fmt.Sprintf(format, args...)
+		w.Stability.NeedS = some(2 * t.Seconds())
+		w.ResponseTime.Steady, w.ServiceTime.Steady = false, false
+	}
+	if at, standing := j.standing(t); standing {
+		drain, ok := j.drain(t)
+		if ok && drain > max(tailShare*t.Seconds(), leastTailS) || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step) {
+			w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
+			w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew until the load ended", clock(at).Format("15:04:05"))
+			t.growing = true
+			return
+		}
+		doubt("from %s on the backlog grew until the load ended", clock(at).Format("15:04:05"))
+		return
+	}
+	if drain, ok := j.drain(t); ok && drain > max(tailShare*t.Seconds(), leastTailS) {
+		doubt("the backlog at the end took %s to work off: what happened in the last part of the step is not what it was like before", lasting(drain))
+		return
+	}
+	if z := t.tailRise(); z > tailZ {
+		doubt("in flight rose in the last fifth of the step (z %.2g): where it goes was not seen", z)
+		return
+	}
+	if t.Rig.Batches == nil {
+		return
+	}
+	if d, ok := t.Rig.Batches.Drifts(); ok && d.Share > driftShare {
+		doubt("response times rose by %s of their mean over the step: where they go was not seen", share(d.Share))
+	}
+}
+
+const (
+	tailShare  = 0.02 // of the step: a backlog that takes longer to work off
+	leastTailS = 1.0
+	tailLevel  = 10.0 // floors: in flight at the end that a standing alarm makes proof
+	tailZ      = 2.3
+	driftShare = 0.5
+)
+
+// standing returns when the last alarm within the step was raised, if it was not
+// cleared before the step ended.
+func (j *judge) standing(t *judged) (at int64, ok bool) {
+	for _, e := range j.st.Alarms {
+		if e.At > t.To {
+			break
+		}
+		switch e.Kind {
+		case live.Raise:
+			at, ok = e.At, e.At > t.From
+		case live.Clear:
+			ok = false
+		}
+	}
+	return at, ok
+}
+
+// drain is the time after the end of the step until in flight was back at its
+// floor; it is known where no load followed.
+func (j *judge) drain(t *judged) (float64, bool) {
+	if t.Cut || !t.Paused && t.Step != j.st.Steps[len(j.st.Steps)-1] {
+		return 0, false
+	}
+	at, ok := t.Drained(j.st.Floor(t.Step))
+	return float64(at-t.To) / 1e9, ok
+}
+
+// tailRise is the growth of in flight over the last fifth of the judged window,
+// against the noise of a saturated queue (stability.md 2.6).
+func (t *judged) tailRise() float64 {
+	const tail = stability.Spans / 5
+	var seconds, arrivals, departures float64
+	for i := stability.Spans - tail; i < stability.Spans; i++ {
+		s := &t.Window.Spans[i]
+		seconds += float64(s.DurationNS) / 1e9
+		arrivals += float64(s.Arrivals)
+		departures += float64(s.Departures)
+	}
+	r := &t.result
+	noise := math.Sqrt(max(r.DispersionIn, 0.05)*arrivals + max(min(r.DispersionOut, 4), 0.05)*departures)
+	if noise == 0 || seconds == 0 {
+		return 0
+	}
+	return (arrivals - departures) / noise
+}
+
 // carried reports whether the step began with a backlog.
 func (j *judge) carried(t *judged) bool {
 	return t.Index > 0 && t.CarriedIn > 0 && float64(t.CarriedIn) > 2*j.st.Floor(t.Step)
@@ -106,11 +208,7 @@ func (j *judge) carried(t *judged) bool {
 func (j *judge) load(s *fold.Step) stability.Rate {
 	seconds := s.Seconds()
 	counted := float64(s.Rows) / seconds
-	if !s.Nominal || s.Rate <= 0 || s.Rate != s.ToRate {
-		return stability.Rate{PerS: counted}
-	}
-	n := s.Rate * seconds
-	if math.Abs(float64(s.Rows)-n) > max(0.02*n, 4*math.Sqrt(n)) {
+	if !s.Nominal || s.Rate <= 0 || s.Rate != s.ToRate || math.Abs(float64(s.Rows)-s.Want()) > s.Slack(j.st.Process) {
 		return stability.Rate{PerS: counted}
 	}
 	return stability.Rate{PerS: s.Rate, Known: true}
@@ -123,7 +221,7 @@ func (j *judge) classify(t *judged) {
 	switch {
 	case t.Rows == 0 && t.Dropped == 0:
 		w.Class = wire.ClassInconclusive
-	case w.DroppedRatio > dropLimit:
+	case w.DroppedRatio > dropLimit && !j.allowDrops():
 		w.Class = j.dropped(t)
 	case t.invalid != "":
 		w.Class = wire.ClassInvalid
@@ -155,6 +253,12 @@ func worst(steps []*judged) string {
 		}
 	}
 	return wire.ClassStable
+}
+
+// allowDrops reports whether the declaration expects the generator to drop.
+func (j *judge) allowDrops() bool {
+	d := j.st.Run.Declaration
+	return d != nil && d.AllowDrops
 }
 
 // dropped is the class of a step that lost arrivals before they were sent. It is

@@ -61,7 +61,11 @@ func (t *judged) at() string {
 func (j *judge) explain(t *judged) {
 	w := t.wire
 	if w.DroppedRatio > dropLimit {
-		t.find("dropped_arrivals", wire.Invalid, w.DroppedRatio,
+		severity := wire.Invalid
+		if j.allowDrops() {
+			severity = wire.Warn
+		}
+		t.find("dropped_arrivals", severity, w.DroppedRatio,
 			"%s at least %s of arrivals were lost: the generator dropped %s of %s before sending them.",
 			t.at(), share(w.DroppedRatio), human(t.Dropped), human(w.Due))
 	} else if t.Dropped > 0 {

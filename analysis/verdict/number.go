@@ -91,8 +91,8 @@ func bound(v float64) string {
 func share(v float64) string {
 	p := 100 * v
 	switch {
-	case p >= 99.95 && v < 1:
-		return fmt.Sprintf("%.4g %%", p)
+	case p > 99 && v < 1: // never rounded up to all
+		return fmt.Sprintf("%.4g %%", math.Floor(p*100)/100)
 	case p >= 10:
 		return fmt.Sprintf("%.0f %%", p)
 	default:

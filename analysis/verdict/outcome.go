@@ -98,6 +98,9 @@ func (j *judge) outcome() {
 		if d.Metastability.State == string(metastability.Recovered) {
 			d.Outcome = wire.OutcomePass
 		}
+	case j.unproven():
+		d.Outcome = wire.OutcomeInconclusive
+		d.Headline = "Nothing went wrong, but nothing says that the load was an open one: when requests were due is not known, and neither is how they were sent. Set loadtest.arrival.model, or declare the run."
 	default:
 		d.Outcome, d.Headline = wire.OutcomePass, j.praise()
 	}
@@ -186,11 +189,18 @@ func (j *judge) afterPush() string {
 	return fmt.Sprintf("Pushed to %s and back to %s: %s of watching do not tell whether the service recovers.", from, to, lasting(value(m.WatchedS)))
 }
 
+// unproven reports whether the load may have been a closed one: sent times stand
+// in for due times, and nobody says how the generator works. A loop that waits
+// for answers looks like an open one until the service stops.
+func (j *judge) unproven() bool {
+	return j.st.Grade == fold.GradeS && j.st.Model == sample.UnknownModel && j.st.OfferedSource != "declared" && j.st.OfferedSource != "configured"
+}
+
 // praise is the headline of a run that passed.
 func (j *judge) praise() string {
 	top := j.steps[0] // outcome has made sure that there is one
 	for _, t := range j.steps {
-		if j.must(t) && value(t.wire.Offered) > value(top.wire.Offered) {
+		if (j.must(t) || t.wire.Class == wire.ClassStable) && value(t.wire.Offered) > value(top.wire.Offered) {
 			top = t
 		}
 	}

@@ -128,3 +128,147 @@ func TestMarksSplit(t *testing.T) {
 		t.Errorf("%s: %s", v.Outcome, v.Headline)
 	}
 }
+
+// TestLateBreakIsSeen: a service that breaks late in a step, and one that leaks
+// past its limit, are never passed.
+func TestLateBreakIsSeen(t *testing.T) {
+	t.Parallel()
+	// mean service time in seconds at second s of the step
+	check := func(name string, seconds int64, mean func(s float64) float64, unstable bool) {
+		t.Helper()
+		for seed := range uint64(6) {
+			rng := rand.New(rand.NewPCG(31, seed))
+			var rows []sample.Row
+			at, free := start, start
+			for {
+				at += int64(rng.ExpFloat64() * 10e6)
+				if at >= start+seconds*1e9 {
+					break
+				}
+				begin := max(free, at)
+				free = begin + int64(rng.ExpFloat64()*mean(float64(begin-start)/1e9)*1e9)
+				rows = append(rows, foldtest.Row(at, at, free))
+			}
+			v := judge(t, evidence(openLoop, rows, nil), query.Options{})
+			if v.Outcome == wire.OutcomePass {
+				t.Errorf("%s, seed %d: passed: %s", name, seed, v.Headline)
+			}
+			if unstable && v.Steps[len(v.Steps)-1].Class != wire.ClassUnstable {
+				t.Errorf("%s, seed %d: %s: %s", name, seed, v.Steps[0].Class, v.Steps[0].Stability.Reason)
+			}
+		}
+	}
+	check("5 to 20 ms at 270 of 300 s", 300, func(s float64) float64 {
+		if s > 270 {
+			return 0.020
+		}
+		return 0.005
+	}, true)
+	check("5 to 13 ms at 240 of 300 s", 300, func(s float64) float64 {
+		if s > 240 {
+			return 0.013
+		}
+		return 0.005
+	}, true)
+	check("5 to 20 ms at 50 of 60 s", 60, func(s float64) float64 {
+		if s > 50 {
+			return 0.020
+		}
+		return 0.005
+	}, true)
+	check("leak from 5 to 12 ms", 120, func(s float64) float64 { return 0.005 + 0.007*s/120 }, false)
+}
+
+// TestSteadyQueuesPass: the rules about the end of a step take nothing from
+// queues that are steady.
+func TestSteadyQueuesPass(t *testing.T) {
+	t.Parallel()
+	passed := 0
+	const runs = 40
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(32, seed))
+		if v := judge(t, evidence(openLoop, queue(rng, 125, stretch{100, 60}), nil), query.Options{}); v.Outcome == wire.OutcomePass {
+			passed++
+		} else if v.Outcome == wire.OutcomeFail {
+			t.Errorf("seed %d: %s", seed, v.Headline)
+		} else {
+			t.Log(v.Headline)
+		}
+	}
+	if passed < runs*9/10 {
+		t.Errorf("%d of %d passed", passed, runs)
+	}
+}
+
+// TestStallAtTheEnd: a loop that says nothing about itself and stops with the
+// service is no proof of anything.
+func TestStallAtTheEnd(t *testing.T) {
+	t.Parallel()
+	rows := constantSends(10_000, 10e6)
+	rows = append(rows, foldtest.Row(0, start+100e9, start+200e9))
+	g := openLoop
+	g.Model = sample.UnknownModel
+	limit := 0.01
+	q := 0.99
+	goals := []wire.Objective{{Quantile: &q, MaxS: &limit}}
+	for _, opt := range []query.Options{{}, {Objectives: goals}} {
+		if v := judge(t, evidence(g, rows, nil), opt); v.Outcome == wire.OutcomePass {
+			t.Errorf("passed: %s", v.Headline)
+		}
+	}
+}
+
+func constantSends(n int, gap int64) []sample.Row {
+	var rows []sample.Row
+	for i := range int64(n) {
+		rows = append(rows, foldtest.Row(0, start+i*gap, start+i*gap+1e6))
+	}
+	return rows
+}
+
+// TestMissingArrivals: a paced schedule is exact, and percentiles of those that
+// came say nothing of the others.
+func TestMissingArrivals(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(33, 1))
+	rows := queue(rng, 200, stretch{100, 60})
+	kept := rows[:0]
+	for i, r := range rows {
+		if i%32 != 0 {
+			kept = append(kept, r)
+		}
+	}
+	d := &wire.Declaration{ID: "r", Steps: []wire.DeclareStep{{RatePerS: 100, DurationS: 60}}, Arrival: &wire.Arrival{Model: "open", Process: "constant"}}
+	v := judge(t, evidence(openLoop, kept, d), query.Options{})
+	if v.Outcome != wire.OutcomeInvalid || v.Steps[0].ResponseTime.Valid || finding(v, "arrivals_missing") == nil || finding(v, "alarm") != nil {
+		t.Errorf("%s: %s %+v", v.Outcome, v.Headline, v.Findings)
+	}
+	more := queue(rng, 110, stretch{120, 60})
+	v = judge(t, evidence(openLoop, more, d), query.Options{})
+	near(t, "offered", v.Steps[0].Offered, 120, 0.01)
+	if finding(v, "arrivals_exceed") == nil {
+		t.Errorf("%+v", v.Findings)
+	}
+}
+
+// TestFixedPopulation: a closed loop that is declared to be the right model can
+// meet an objective.
+func TestFixedPopulation(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(34, 1))
+	var rows []sample.Row
+	for range 20 {
+		for at := start; at < start+60e9; {
+			done := at + int64(200e6*(0.5+rng.Float64()))
+			rows = append(rows, foldtest.Row(0, at, done))
+			at = done + 1e5
+		}
+	}
+	g := openLoop
+	g.Model = sample.Closed
+	q, limit := 0.99, 1.0
+	d := &wire.Declaration{ID: "r", Population: "fixed", Objectives: []wire.Objective{{Quantile: &q, MaxS: &limit}}}
+	if v := judge(t, evidence(g, rows, d), query.Options{}); v.Outcome != wire.OutcomePass {
+		t.Errorf("%s: %s", v.Outcome, v.Headline)
+	}
+}

@@ -13,7 +13,10 @@ func (l *Log) Put(ctx context.Context, key string, value []byte) error {
 		return fmt.Errorf("put document: %w", err)
 	}
 	defer l.operations.Done()
-	err := l.room.checkUrgent()
+	var err error
+	if value != nil { // removing makes room
+		err = l.room.checkUrgent()
+	}
 	if err == nil {
 		err = l.commit(ctx, func(b *engine.Batch) error {
 			if value == nil {
