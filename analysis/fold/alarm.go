@@ -27,8 +27,10 @@ func newAlarms(f *folder) *alarms {
 		cfg.Timeout = nanos(*d.TimeoutS)
 	}
 	if f.declared != nil && f.opt.Scenario == "" && f.opt.Source == "" && f.kept() {
-		a.scheduled = true
-		cfg.Kind, cfg.Rate = live.Scheduled, func(at int64) float64 { return f.declared.Rate(at - f.start) }
+		cfg.Rate = func(at int64) float64 { return f.declared.Rate(at - f.start) }
+		if p := f.state.Process; p == "constant" || p == "jittered" { // else the plan does not say when arrivals come
+			a.scheduled, cfg.Kind = true, live.Scheduled
+		}
 	}
 	a.watch = live.New(cfg)
 	return a

@@ -84,8 +84,12 @@ func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) count
 	s.Counts, s.Grade = &Counted{Result: r, Rates: len(counts.Rates(in)) > 0, Percentiles: counts.Percentiles(in, 0.5, 0.9, 0.95, 0.99, 0.999)}, GradeF
 	t := in.Totals()
 	before, after := levels(f.counted, &in)
-	if s.Index < 0 && f.run.Finished {
+	if f.run.Finished && (s.Index < 0 || len(f.state.Steps) == 1) {
 		before, after = 0, 0 // all that began has ended, whatever the last gauge says
+		t = f.counted.Between(s.From, s.To).Totals()
+	}
+	if !s.Nominal && !math.IsNaN(r.Offered) {
+		s.Rate, s.ToRate = r.Offered, r.Offered
 	}
 	whole := func(v float64) int64 { return int64(math.Round(v)) }
 	ended, failed := whole(t.Ended), whole(t.Failed)

@@ -70,7 +70,7 @@ func (f *folder) foundSteps() []*Step {
 	out := make([]*Step, len(f.found))
 	for i, g := range f.found {
 		out[i] = &Step{From: g.From, To: g.To}
-		if g.Ramp() {
+		if out[i].Silent = g.Silent; g.Ramp() || g.Silent > 0 {
 			out[i].Rate, out[i].ToRate = g.Rate, g.ToRate
 		}
 		out[i].Paused = i+1 < len(f.found) && f.found[i+1].From > g.To

@@ -112,6 +112,7 @@ type Step struct {
 	Rate     float64 // nominal offered rate, 1/s; 0 when unknown
 	ToRate   float64 // rate at the end of a ramp; else equal to Rate
 	Nominal  bool    // Rate is what was configured, not what was found
+	Silent   int64   // ns of silences within a step that was found; Rate leaves them out
 	Exceeds  bool    // more came than that: what was offered is what was counted
 	Paused   bool    // silence follows: the next step does not begin at To
 	Mark     string  // the mark that it begins with: a deploy, a fault switched on; may be empty

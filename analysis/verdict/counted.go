@@ -45,6 +45,9 @@ func (j *judge) counted(t *judged) {
 	if w.ErrorRatio == 0 && c.Failed > 0 {
 		w.ErrorRatio = c.Failed // of requests: which iterations failed is not known
 	}
+	if c.WindowS > 0 {
+		w.Ended, w.Completed = some(c.EndedPerS), some(c.EndedPerS*(1-c.Failed))
+	}
 	if !c.Rates {
 		w.Ended, w.Completed, w.Goodput, w.AttemptsPerS = nil, nil, nil, nil
 	}

@@ -157,7 +157,7 @@ func (j *judge) drains() {
 			floor = j.st.Floor(next.Step)
 			falls = next.Offered() < t.Offered()
 		}
-		if !falls || t.Rows == 0 || j.st.SampledRows > 0 || t.Cut {
+		if !falls || t.Rows == 0 || j.st.SampledRows > 0 || t.Cut || t.Counts != nil {
 			continue
 		}
 		if at, ok := t.Drained(floor); ok {

@@ -200,7 +200,9 @@ func (j *judge) unproven() bool {
 func (j *judge) praise() string {
 	top := j.steps[0] // outcome has made sure that there is one
 	for _, t := range j.steps {
-		if (j.must(t) || t.wire.Class == wire.ClassStable) && value(t.wire.Offered) > value(top.wire.Offered) {
+		higher := value(t.wire.Offered) > value(top.wire.Offered)
+		worse := value(t.wire.Offered) == value(top.wire.Offered) && value(t.wire.ResponseTime.P99.Value) > value(top.wire.ResponseTime.P99.Value)
+		if (j.must(t) || t.wire.Class == wire.ClassStable) && (higher || worse) {
 			top = t
 		}
 	}

@@ -169,7 +169,7 @@ func (j *judge) watch(t *judged) {
 		t.find("drift", wire.Warn, d.Share, "%s the median moved by %s of its mean over the step: a longer run would show where it goes.", t.at(), share(d.Share))
 	}
 	for _, p := range percentiles {
-		if w, ok := t.Rig.Batches.Widen(p.at); ok && !w.Enough && p.at >= 0.99 && t.Response.Quantile(p.at, confidence).Need == 0 {
+		if w, ok := t.Rig.Batches.Widen(p.at); ok && !w.Enough && w.Variance > 2 && p.at >= 0.99 && t.Response.Quantile(p.at, confidence).Need == 0 {
 			t.find("percentile_dependent", wire.Info, w.Effective,
 				"%s the slow requests came together: for %s this step is worth only %s independent requests, and even the wider interval may be too narrow.",
 				t.at(), p.name, human(int64(w.Effective)))

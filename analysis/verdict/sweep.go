@@ -25,7 +25,7 @@ func (j *judge) levels() []knee.Level {
 			Stability: stability.State(w.Stability.State), Meets: !t.missed, Paced: j.st.Process == "constant",
 			Returned: pushed && i >= back,
 		}
-		if w.Completed == nil || w.Class == wire.ClassInvalid {
+		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 {
 			l.Seconds = 0 // not usable
 		}
 		out[i] = l
@@ -67,7 +67,7 @@ func (j *judge) sweep() knee.Result {
 		s := string(r.Shape)
 		k.Shape = &s
 	}
-	if c := r.Capacity; c != nil {
+	if c := r.Capacity; c != nil && !j.declaredCapacity() {
 		k.Capacity = &wire.Estimate{Value: some(c.Value), Lo: some(c.Lo), Hi: some(c.Hi), Confidence: c.Confidence}
 	}
 	j.kneeFindings(&r)
