@@ -35,7 +35,7 @@ func BenchmarkTraces(b *testing.B) {
 		b.Run(fmt.Sprintf("sdk-%d", n), func(b *testing.B) {
 			d := NewDecoder(convention.Default())
 			var bodies [][]byte
-			for i := range 8 {
+			for i := range 32 {
 				bodies = append(bodies, sdkRequest(n, uint64(i)))
 			}
 			b.SetBytes(int64(len(bodies[0])))

@@ -137,7 +137,11 @@ func (s *Server) readFailed(w http.ResponseWriter, isJSON bool, err error) (resu
 
 // mediaType returns whether a request is JSON, and whether its type is known.
 func mediaType(r *http.Request) (isJSON, known bool) {
-	switch t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); {
+	given := r.Header.Get("Content-Type")
+	if given == typeProtobuf {
+		return false, true
+	}
+	switch t, _, err := mime.ParseMediaType(given); {
 	case err != nil:
 		return false, false
 	case t == typeJSON:

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,12 +47,24 @@ type Metrics struct {
 	reasons  [reasons]*metrics.Counter
 	duration *metrics.Histogram
 	inFlight atomic.Int64 // bytes
+
+	mu     sync.RWMutex
+	counts map[requestKind]requestCounts
 }
+
+// requestKind is what requests are counted by.
+type requestKind struct {
+	signal            signal
+	transport, result string
+}
+
+type requestCounts struct{ requests, bytes *metrics.Counter }
 
 // NewMetrics registers a server's counters on a set.
 func NewMetrics(set *metrics.Set) *Metrics {
 	m := &Metrics{
 		set:      set,
+		counts:   map[requestKind]requestCounts{},
 		rows:     set.GetOrCreateCounter("plimsoll_otlp_rows_total"),
 		points:   set.GetOrCreateCounter("plimsoll_otlp_points_total"),
 		closed:   set.GetOrCreateCounter("plimsoll_otlp_connections_refused_total"),
@@ -71,9 +84,27 @@ func NewMetrics(set *metrics.Set) *Metrics {
 
 // request counts a request that has been answered.
 func (m *Metrics) request(s signal, transport, result string, bytes int, took time.Duration) {
-	m.set.GetOrCreateCounter(fmt.Sprintf("plimsoll_otlp_requests_total{signal=%q,transport=%q,result=%q}", s, transport, result)).Inc()
-	m.set.GetOrCreateCounter(fmt.Sprintf("plimsoll_otlp_bytes_total{signal=%q,transport=%q}", s, transport)).Add(bytes)
+	c := m.count(requestKind{s, transport, result})
+	c.requests.Inc()
+	c.bytes.Add(bytes)
 	m.duration.Update(took.Seconds())
+}
+
+func (m *Metrics) count(k requestKind) requestCounts {
+	m.mu.RLock()
+	c, ok := m.counts[k]
+	m.mu.RUnlock()
+	if ok {
+		return c
+	}
+	c = requestCounts{
+		requests: m.set.GetOrCreateCounter(fmt.Sprintf("plimsoll_otlp_requests_total{signal=%q,transport=%q,result=%q}", k.signal, k.transport, k.result)),
+		bytes:    m.set.GetOrCreateCounter(fmt.Sprintf("plimsoll_otlp_bytes_total{signal=%q,transport=%q}", k.signal, k.transport)),
+	}
+	m.mu.Lock()
+	m.counts[k] = c
+	m.mu.Unlock()
+	return c
 }
 
 // decoded counts what was found in a request, once it has been kept.

@@ -237,7 +237,10 @@ func (d *Decoder) fill(row *sample.Row, b []byte) error {
 // outcome sets the outcome and status of a row.
 func (d *Decoder) outcome(row *sample.Row, b []byte) error {
 	s := &d.span
-	a := convention.Answer{Span: s.status, GRPC: -1, Message: s.message}
+	a := convention.Answer{Span: s.status, GRPC: -1}
+	if len(s.message) > 0 {
+		a.Message = s.message
+	}
 	switch {
 	case s.is(convention.HTTPStatus):
 		a.HTTP = s.http
