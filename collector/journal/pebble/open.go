@@ -39,7 +39,7 @@ type Options struct {
 // The engine's memory. Its defaults are made for servers that own a machine.
 const (
 	cacheBytes    = 4 << 20
-	memtableBytes = 2 << 20
+	memtableBytes = 1 << 20
 	blockBytes    = 32 << 10 // several entries: each block is a write of its own
 	memtables     = 2        // one being filled, the other being flushed
 	openFiles     = 256
