@@ -2,6 +2,7 @@ package fold
 
 import (
 	"github.com/plimsoll/plimsoll/analysis/live"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 // alarms is the watch that would have followed the run while it went on: the
@@ -46,7 +47,11 @@ func (f *folder) kept() bool {
 
 // ended tells of a request.
 func (a *alarms) ended(q *request) {
-	if a != nil {
+	switch {
+	case a == nil:
+	case q.outcome == sample.Timeout || q.outcome == sample.Cancelled:
+		a.watch.Gone(q.due, q.done)
+	default:
 		a.watch.Ended(q.due, q.done)
 	}
 }
