@@ -201,8 +201,10 @@ func TestRefusedSpans(t *testing.T) {
 	for i := range maxRuns + 10 {
 		runs = append(runs, testSpan{kind: 3, start: base, end: base + 1, attrs: []any{"loadtest.run.id", fmt.Sprint("r", i)}})
 	}
-	if p, rows := send(runs...); p.RejectedSpans() != 10 || len(rows) != maxRuns || !strings.Contains(p.ErrorMessage(), "10 too_many_runs") {
-		t.Errorf("%d rejected, %d rows: %s", p.RejectedSpans(), len(rows), p.ErrorMessage())
+	ts.sink.rows = nil
+	if code, _, answer := ts.post(t, "/v1/traces", typeProtobuf, "", request([]any{"service.name", "load"}, "s", runs...)); code != 400 ||
+		len(ts.sink.rows) != 0 || !strings.Contains(string(answer), "more than 256 runs") {
+		t.Errorf("too many runs: %d %q, %d rows kept", code, answer, len(ts.sink.rows))
 	}
 	for i := range maxGroups + 10 {
 		groups = append(groups, testSpan{kind: 3, start: base, end: base + 1, attrs: []any{"loadtest.scenario", fmt.Sprint("s", i)}})

@@ -162,6 +162,10 @@ func (s *Server) handle(ctx context.Context, sig signal, body []byte, isJSON boo
 		return answer{result: resultMalformed}, fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	report := d.Report()
+	if report.Count(TooManyRuns) > 0 { // a request that carries several runs is kept whole or not at all
+		s.metrics.decoded(report, true)
+		return answer{result: resultMalformed}, fmt.Errorf("%w: it names more than %d runs, and is kept whole or not at all: send fewer in one request", errMalformed, maxRuns)
+	}
 	a := answer{rejected: report.Rejected(), message: report.Message(), result: resultOK, metrics: sig == points}
 	var receipt journal.Receipt
 	if len(batches) > 0 {
