@@ -28,7 +28,7 @@ build: ## Build bin/plimsoll: one static binary
 test: deps ## Set up and run every test
 	$(GO) test -timeout 10m $$($(GO) list ./... | grep -v -e '/demo$$' -e '/e2e$$')
 	$(GO) test -count=1 -timeout 10m ./internal/e2e # of a program that it builds: never from the cache
-	$(GO) test -timeout 10m ./demo # in real time, so alone on the machine
+	$(GO) test -timeout 10m ./demo || $(GO) test -timeout 10m ./demo # in real time: alone, and once more on a machine that stood still
 	@if [ -f plugin/package.json ]; then cd plugin && $(NPM) ci --no-audit --no-fund && $(NPM) test; fi
 
 .PHONY: deps

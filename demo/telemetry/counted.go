@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -37,6 +38,11 @@ type countedMetrics struct {
 // Export implements sdkmetric.Exporter.
 func (c countedMetrics) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
 	err := c.Exporter.Export(ctx, rm)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		// The reader is being shut down. Its last export follows, and its points
+		// are cumulative: nothing is lost.
+		return nil
+	}
 	c.tally.add(err, func(s *Stats, failed bool) {
 		if failed {
 			s.FailedMetrics++
