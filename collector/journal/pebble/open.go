@@ -45,6 +45,10 @@ const (
 	openFiles     = 256
 	bloomBits     = 10
 	openBytes     = 1 << 20 // free bytes that opening a log takes, at most
+
+	// Ids lie anywhere, so a compaction rewrites all of them: it waits for more
+	// tables than is usual, and writes wait for it only far beyond that.
+	compactAt, stopAt = 16, 64
 )
 
 // Open opens the log that is kept in dir, which is created when it is missing.
@@ -160,6 +164,7 @@ func engineOptions(opt Options, r *room) *engine.Options {
 			},
 		},
 	}
+	o.L0CompactionThreshold, o.L0StopWritesThreshold = compactAt, stopAt
 	o.Experimental.FileCacheShards = 1
 	o.Experimental.SpanPolicyFunc = apart
 	o.ApplyCompressionSettings(func() engine.DBCompressionSettings { return engine.DBCompressionNone })
