@@ -215,7 +215,7 @@ func (f *folder) prepare(s *Step) {
 	s.OKFlow = response.New(3)
 	s.SourceSteps = map[string]*SourceStep{}
 	if warm := s.From + s.Warmup; s.Index >= 0 && warm < s.To {
-		s.Rig = Rig{Batches: audit.NewBatches(warm, s.To), Delays: audit.NewBatches(warm, s.To)}
+		s.Rig = Rig{Batches: audit.NewBatches(warm, s.To)}
 		s.Rig.Loop.Drop(max(0, s.Dropped))
 	}
 	s.Exact = Little{From: s.From, To: s.To}

@@ -17,7 +17,6 @@ type Rig struct {
 	Stalls   audit.Stalls
 	Loop     audit.Loop // by send
 	Batches  *audit.Batches
-	Delays   *audit.Batches // send delays
 
 	seen    int   // sends given to Loop
 	carried int64 // requests sent before the step and not ended at its start

@@ -256,9 +256,6 @@ func (s *Step) cohort(q *request, good bool) {
 	}
 	s.Due++
 	s.SendDelay.Record(delay)
-	if s.Rig.Delays != nil {
-		s.Rig.Delays.Record(q.due, delay)
-	}
 	if q.firstByte > 0 {
 		if s.FirstByte == nil {
 			s.FirstByte = response.New(3)

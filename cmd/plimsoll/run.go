@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/grammar"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
+	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/client"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/declaration"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/settings"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/show"
@@ -164,18 +165,11 @@ func finish(ctx context.Context, env *cli.Env) error {
 		Name: "run finish", Synopsis: "RUN", Least: 1, Most: 1,
 		Help: "Says that no more data of a run will come, and returns when its verdict stands. " + runArgument,
 	}
-	var at remote
-	fs := cmd.NewFlags()
-	at.flags(fs)
-	names, err := cmd.Parse(env, fs)
+	c, run, err := oneRun(env, &cmd)
 	if err != nil {
 		return err
 	}
-	c, err := at.dial(env)
-	if err != nil {
-		return err
-	}
-	item, err := c.Finish(ctx, names[0])
+	item, err := c.Finish(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -188,21 +182,29 @@ func remove(ctx context.Context, env *cli.Env) error {
 		Name: "run delete", Synopsis: "RUN", Least: 1, Most: 1,
 		Help: "Removes a run: rows, declaration, marks and verdict. It cannot be undone. " + runArgument,
 	}
-	var at remote
-	fs := cmd.NewFlags()
-	at.flags(fs)
-	names, err := cmd.Parse(env, fs)
+	c, run, err := oneRun(env, &cmd)
 	if err != nil {
 		return err
 	}
-	c, err := at.dial(env)
-	if err != nil {
-		return err
-	}
-	id, err := c.Delete(ctx, names[0])
+	id, err := c.Delete(ctx, run)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(env.Stdout, show.Text(id), "deleted")
 	return err
+}
+
+// oneRun reads a command line that names one run, and dials the server.
+func oneRun(env *cli.Env, cmd *cli.Command) (c *client.Client, run string, err error) {
+	var at remote
+	fs := cmd.NewFlags()
+	at.flags(fs)
+	names, err := cmd.Parse(env, fs)
+	if err != nil {
+		return nil, "", err
+	}
+	if c, err = at.dial(env); err != nil {
+		return nil, "", err
+	}
+	return c, names[0], nil
 }
