@@ -48,7 +48,7 @@ func (f *folder) detect(ctx context.Context, joined []request, requests int64) e
 // scheduled reports whether arrivals followed a schedule.
 func (f *folder) scheduled() bool {
 	model := f.state.Model
-	return model != sample.Closed && (model == sample.Open || f.weakest <= GradeC)
+	return model != sample.Closed && (model == sample.Open || f.weakest.Timed())
 }
 
 // eachDue calls fn with the due time of every request.

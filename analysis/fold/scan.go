@@ -313,8 +313,12 @@ const earlyLimit = 1e6
 // that was sent before its intended time was due when it was sent.
 func (f *folder) due(g *group, r *sample.Row) (due int64, grade Grade, early bool) {
 	switch {
+	case r.Intended != 0 && r.Flags&sample.Corrected != 0:
+		due, grade = r.Intended, GradeX
 	case r.Intended != 0:
 		due, grade = r.Intended, GradeA
+	case r.Flags&sample.StartIsDue != 0:
+		return r.Sent, GradeC, false
 	case r.Index != sample.NoIndex && g.stream.schedule != nil:
 		due, grade = g.stream.origin+g.stream.schedule.Offset(r.Index), GradeB
 	case g.interval > 0:

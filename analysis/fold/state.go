@@ -24,6 +24,9 @@ const (
 	noGrade
 )
 
+// Timed reports whether requests of the grade are timed from when they were due.
+func (g Grade) Timed() bool { return g <= GradeC || g == GradeX }
+
 // String returns the letter of the grade, or nothing when there are no rows.
 func (g Grade) String() string {
 	if g >= noGrade {

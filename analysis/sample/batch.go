@@ -30,6 +30,7 @@ type Batch struct {
 	Key       []uint64 // optional, default 0
 	Self      []uint64 // optional, default 0
 	Flags     []Flag   // optional, default 0
+	Tokens    []int64  // optional, default 0
 
 	Series []Series
 	Points []Point
@@ -50,13 +51,13 @@ func (b *Batch) Reset() {
 		Groups: b.Groups[:0], Group: b.Group[:0], Sent: b.Sent[:0], Done: b.Done[:0],
 		FirstByte: b.FirstByte[:0], Intended: b.Intended[:0], Index: b.Index[:0],
 		Attempt: b.Attempt[:0], Key: b.Key[:0], Self: b.Self[:0], Outcome: b.Outcome[:0],
-		Status: b.Status[:0], Flags: b.Flags[:0], Series: b.Series[:0], Points: b.Points[:0],
+		Status: b.Status[:0], Flags: b.Flags[:0], Tokens: b.Tokens[:0], Series: b.Series[:0], Points: b.Points[:0],
 	}
 }
 
 // Append adds a row.
 func (b *Batch) Append(r Row) {
-	if b.options() > 0 || r.FirstByte != 0 || r.Index != NoIndex || r.Key|r.Self != 0 || r.Attempt != 0 || r.Flags != 0 {
+	if b.options() > 0 || r.FirstByte != 0 || r.Index != NoIndex || r.Key|r.Self != 0 || r.Attempt != 0 || r.Flags != 0 || r.Tokens != 0 {
 		n := b.Len()
 		b.FirstByte = extend(b.FirstByte, n, r.FirstByte, 0)
 		b.Index = extend(b.Index, n, r.Index, NoIndex)
@@ -64,6 +65,7 @@ func (b *Batch) Append(r Row) {
 		b.Key = extend(b.Key, n, r.Key, 0)
 		b.Self = extend(b.Self, n, r.Self, 0)
 		b.Flags = extend(b.Flags, n, r.Flags, 0)
+		b.Tokens = extend(b.Tokens, n, r.Tokens, 0)
 	}
 	b.Group = append(b.Group, r.Group)
 	b.Sent = append(b.Sent, r.Sent)
@@ -75,7 +77,7 @@ func (b *Batch) Append(r Row) {
 
 // options is 0 when all optional columns are empty.
 func (b *Batch) options() int {
-	return len(b.FirstByte) | len(b.Index) | len(b.Attempt) | len(b.Key) | len(b.Self) | len(b.Flags)
+	return len(b.FirstByte) | len(b.Index) | len(b.Attempt) | len(b.Key) | len(b.Self) | len(b.Flags) | len(b.Tokens)
 }
 
 // extend appends the value of row n to an optional column.
@@ -112,6 +114,7 @@ func (b *Batch) Row(i int) Row {
 		r.Key = at(b.Key, i, 0)
 		r.Self = at(b.Self, i, 0)
 		r.Flags = at(b.Flags, i, 0)
+		r.Tokens = at(b.Tokens, i, 0)
 	}
 	return r
 }
@@ -138,6 +141,7 @@ func (b *Batch) Move(to, i int) {
 	move(b.Key, to, i)
 	move(b.Self, to, i)
 	move(b.Flags, to, i)
+	move(b.Tokens, to, i)
 }
 
 func move[T any](col []T, to, i int) {
@@ -153,6 +157,7 @@ func (b *Batch) Truncate(n int) {
 	b.FirstByte, b.Index = b.FirstByte[:min(n, len(b.FirstByte))], b.Index[:min(n, len(b.Index))]
 	b.Attempt, b.Flags = b.Attempt[:min(n, len(b.Attempt))], b.Flags[:min(n, len(b.Flags))]
 	b.Key, b.Self = b.Key[:min(n, len(b.Key))], b.Self[:min(n, len(b.Self))]
+	b.Tokens = b.Tokens[:min(n, len(b.Tokens))]
 }
 
 // GroupIndex returns the index of g in Groups, adding it when it is new.

@@ -15,12 +15,13 @@ func TestBatchKeepsRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b.Reset()
 		var want []Row
-		optional := rapid.SliceOfN(rapid.Uint16Range(0, 1), 6, 6)
+		optional := rapid.SliceOfN(rapid.Uint16Range(0, 1), 7, 7)
 		add := func() {
 			o := optional.Draw(t, "optional")
 			r := Row{
 				Group: uint16(len(want)), Sent: 5, Done: 6, Intended: 4, Outcome: Error, Status: 500,
 				FirstByte: int64(o[0]), Index: int64(o[1]) - 1, Attempt: o[2], Key: uint64(o[3]), Self: uint64(o[4]), Flags: Flag(o[5]),
+				Tokens: int64(o[6]),
 			}
 			b.Append(r)
 			want = append(want, r)

@@ -71,6 +71,12 @@ const (
 	// Sampled says that the span was kept by a sampler: counts of such rows
 	// are not counts of requests.
 	Sampled
+	// StartIsDue says that the request was due when it was sent, because its
+	// generator drops what it cannot send at once instead of letting it wait.
+	StartIsDue
+	// Corrected says that the tool itself counted the time of the request from
+	// when it was due: Intended holds that, and nothing may be corrected again.
+	Corrected
 )
 
 // NoIndex is the Index of a row whose place in the schedule is unknown.
@@ -91,6 +97,7 @@ type Row struct {
 	Outcome   Outcome //
 	Status    int16   // HTTP status or gRPC code as sent; 0 when there was none
 	Flags     Flag
+	Tokens    int64 // tokens of the answer; 0 when unknown
 }
 
 // Group is what rows of one stream have in common. It is comparable: two rows

@@ -78,7 +78,7 @@ func (j *judge) closed() bool {
 	case sample.Open:
 		return false
 	}
-	return j.seen.kind == audit.ClosedLoop && j.st.Grade > fold.GradeC
+	return j.seen.kind == audit.ClosedLoop && !j.st.Grade.Timed()
 }
 
 // driven reports on how the run was driven.
@@ -248,7 +248,7 @@ func (j *judge) felt() {
 			top = t
 		}
 	}
-	if top == nil || j.closed() || top.Grade > fold.GradeC {
+	if top == nil || j.closed() || !top.Grade.Timed() {
 		return
 	}
 	p95, p99 := value(top.wire.ResponseTime.P95.Value), *top.wire.ResponseTime.P99.Value

@@ -35,7 +35,7 @@ func (j *judge) judge(s *fold.Step) *judged {
 		t.growing = t.growing || s.Index < 0 && o.growing
 	}
 	w.Offered = j.offered(s)
-	if s.Rows > 0 && s.Grade <= fold.GradeC {
+	if s.Rows > 0 && s.Grade.Timed() {
 		w.LateSendRatio = some(ratio(s.LateSends, due))
 	}
 	j.flows(t)
@@ -111,7 +111,7 @@ func (j *judge) times(t *judged) {
 	if w.DroppedRatio > dropLimit {
 		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
 	}
-	if s.Grade <= fold.GradeC && s.SendDelay.Count() > 0 {
+	if s.Grade.Timed() && s.SendDelay.Count() > 0 {
 		d := response.Cohort{Exact: s.SendDelay, Censored: response.New(3)}
 		w.SendDelay = &wire.Delay{P99: estimate(d.Quantile(0.99, confidence)), Max: seconds(s.SendDelay.Max())}
 	}

@@ -90,6 +90,7 @@ func resize(b *sample.Batch, n int, mask uint64) {
 	b.Key = sized(b.Key, optional(hasKey))
 	b.Self = sized(b.Self, optional(hasSelf))
 	b.Flags = sized(b.Flags, optional(hasFlags))
+	b.Tokens = sized(b.Tokens, optional(hasTokens))
 }
 
 func sized[T any](s []T, n int) []T {
@@ -117,6 +118,9 @@ func (r *reader) rows(b *sample.Batch, mask uint64) {
 	smallColumn(r, b.Outcome, mask&hasOutcome != 0)
 	smallColumn(r, b.Status, mask&hasStatus != 0)
 	smallColumn(r, b.Flags, mask&hasFlags != 0)
+	if mask&hasTokens != 0 {
+		r.optional(b.Tokens, 0, nil)
+	}
 	if mask&hasKey != 0 {
 		r.keys(b.Key)
 	}

@@ -37,7 +37,7 @@ func checkColumns(b *sample.Batch) {
 			panic("batch: columns differ in length")
 		}
 	}
-	for _, l := range [...]int{len(b.FirstByte), len(b.Index), len(b.Attempt), len(b.Key), len(b.Self), len(b.Flags)} {
+	for _, l := range [...]int{len(b.FirstByte), len(b.Index), len(b.Attempt), len(b.Key), len(b.Self), len(b.Flags), len(b.Tokens)} {
 		if l != n && l != 0 {
 			panic("batch: columns differ in length")
 		}
@@ -62,6 +62,7 @@ func columns(b *sample.Batch) uint64 {
 	set(hasOutcome, differs(b.Outcome, 0))
 	set(hasStatus, differs(b.Status, 0))
 	set(hasFlags, differs(b.Flags, 0))
+	set(hasTokens, differs(b.Tokens, 0))
 	set(bySent, falls(b.Sent) < falls(b.Done))
 	set(hasMetrics, len(b.Series)+len(b.Points) > 0)
 	return mask
@@ -119,6 +120,9 @@ func appendRows(dst []byte, b *sample.Batch, mask uint64) []byte {
 	}
 	if mask&hasFlags != 0 {
 		dst = appendSmall(dst, b.Flags)
+	}
+	if mask&hasTokens != 0 {
+		dst = appendOptional(dst, b.Tokens, 0, nil)
 	}
 	if mask&hasKey != 0 {
 		dst = appendKeys(dst, b.Key)

@@ -52,7 +52,7 @@ func extremes() *sample.Batch {
 			b.Append(sample.Row{
 				Group: uint16((i*j + j) % 70), Sent: x, Done: y, FirstByte: y, Intended: x + y, Index: x - y,
 				Attempt: uint16(i * 6000), Key: uint64(x), Self: uint64(y), Outcome: sample.Outcome(j % 5),
-				Status: int16(x), Flags: sample.Flag(i * 20),
+				Status: int16(x), Flags: sample.Flag(i * 20), Tokens: x,
 			})
 		}
 	}
@@ -132,6 +132,7 @@ func drawRows(t *rapid.T, b *sample.Batch, wild *rapid.Generator[int64]) {
 			Attempt: uint16(small.Draw(t, "attempt")), Key: uint64(optional(wild, 0)), Self: uint64(optional(wild, 0)),
 			Outcome: sample.Outcome(small.Draw(t, "outcome") % int(sample.Outcomes)),
 			Status:  int16(small.Draw(t, "status")), Flags: sample.Flag(small.Draw(t, "flags")),
+			Tokens: optional(wild, 0),
 		})
 	}
 }

@@ -18,6 +18,7 @@ const (
 	hasFlags
 	bySent // the column of differences is Sent, not Done
 	hasMetrics
+	hasTokens
 	maskEnd
 )
 

@@ -44,7 +44,7 @@ func leaveOut(b *sample.Batch) {
 		rows.Append(b.Row(i))
 	}
 	b.FirstByte, b.Index, b.Attempt = rows.FirstByte, rows.Index, rows.Attempt
-	b.Key, b.Self, b.Flags = rows.Key, rows.Self, rows.Flags
+	b.Key, b.Self, b.Flags, b.Tokens = rows.Key, rows.Self, rows.Flags, rows.Tokens
 }
 
 // TestDecodeAllocatesLittle claims the most rows, groups, series and points
