@@ -167,7 +167,7 @@ func (j *judge) sweepOutcome() (outcome, headline string) {
 func (j *judge) afterPush() string {
 	push, back, _ := j.push()
 	m := j.doc.Metastability
-	from, to := rate(value(j.steps[push].wire.Offered)), rate(value(j.steps[back].wire.Offered))
+	from, to := rate(j.peak(push, back)), rate(value(j.steps[back].wire.Offered))
 	switch metastability.State(m.State) {
 	case metastability.Recovered:
 		s := fmt.Sprintf("Pushed to %s and back to %s, the service recovered", from, to)

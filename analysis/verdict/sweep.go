@@ -153,7 +153,16 @@ func (j *judge) recovery() {
 		severity = wire.Warn
 	}
 	j.find("recovery", severity, r.WatchedS, "Back at %s after %s: %s.",
-		rate(value(j.steps[back].wire.Offered)), rate(value(j.steps[push].wire.Offered)), r.Reason)
+		rate(value(j.steps[back].wire.Offered)), rate(j.peak(push, back)), r.Reason)
+}
+
+// peak is the highest rate of a push.
+func (j *judge) peak(push, back int) float64 {
+	var top float64
+	for _, t := range j.steps[push:back] {
+		top = max(top, value(t.wire.Offered))
+	}
+	return top
 }
 
 func (j *judge) declaredCapacity() bool {
