@@ -315,6 +315,8 @@ func (f *folder) due(g *group, r *sample.Row) (due int64, grade Grade, early boo
 	switch {
 	case r.Intended != 0 && r.Flags&sample.Corrected != 0:
 		due, grade = r.Intended, GradeX
+	case r.Intended != 0 && r.Flags&sample.StartIsDue != 0: // the start of what the request belongs to
+		due, grade = r.Intended, GradeC
 	case r.Intended != 0:
 		due, grade = r.Intended, GradeA
 	case r.Flags&sample.StartIsDue != 0:

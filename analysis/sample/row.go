@@ -73,6 +73,7 @@ const (
 	Sampled
 	// StartIsDue says that the request was due when it was sent, because its
 	// generator drops what it cannot send at once instead of letting it wait.
+	// With Intended it was due then: when the iteration that sent it started.
 	StartIsDue
 	// Corrected says that the tool itself counted the time of the request from
 	// when it was due: Intended holds that, and nothing may be corrected again.
