@@ -33,12 +33,8 @@ func newStats(s *Server) *stats {
 	}
 	set.NewGauge("plimsoll_build_info{version="+strconv.Quote(version)+"}", func() float64 { return 1 })
 	set.NewGauge("plimsoll_http_event_streams", func() float64 { return float64(len(s.streams)) })
-	set.NewGauge("plimsoll_http_computing", func() float64 { return float64(len(s.answers.slots)) })
-	set.NewGauge("plimsoll_http_cache_bytes", func() float64 {
-		s.answers.mu.Lock()
-		defer s.answers.mu.Unlock()
-		return float64(s.answers.used)
-	})
+	set.NewGauge("plimsoll_http_computing", func() float64 { return float64(s.answers.Busy()) })
+	set.NewGauge("plimsoll_http_cache_bytes", func() float64 { return float64(s.answers.Used()) })
 	set.NewGauge("plimsoll_ready", func() float64 {
 		if s.state.Load() == ready {
 			return 1

@@ -121,20 +121,20 @@ func (s *Server) compute(ctx context.Context, run *Run, kind string, opt query.O
 	fn func(context.Context, fold.Evidence) (any, error),
 ) (answer, error) {
 	k := key(run, kind, opt)
-	if got, ok := s.answers.peek(k); ok {
+	if got, ok := s.answers.Peek(k); ok {
 		s.stats.hits.Inc()
 		return got, nil
 	}
 	s.stats.misses.Inc()
-	return s.answers.get(ctx, k, sticky, func(ctx context.Context) (any, error) {
+	return s.answers.Get(ctx, k, sticky, func(ctx context.Context) (answer, error) {
 		if run.Gone {
-			return s.frozen(ctx, run, kind, opt)
+			return encoded(s.frozen(ctx, run, kind, opt))
 		}
 		ev, err := s.deps.Runs.Open(ctx, run.ID)
 		if err != nil {
-			return nil, err
+			return answer{}, err
 		}
-		return fn(ctx, ev)
+		return encoded(fn(ctx, ev))
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plimsoll/plimsoll/analysis/warm"
 )
 
 // call handles a request and returns what went wrong, if anything has been
@@ -179,7 +181,7 @@ func (s *Server) recover(w *recorder, r *http.Request) {
 		panic(v)
 	}
 	s.stats.panics.Inc()
-	err := &panicError{v, debug.Stack()}
+	err := &warm.PanicError{Value: v, Stack: debug.Stack()}
 	if w.status != 0 {
 		s.deps.Log.Error("request failed", "error_id", s.nextID(), "method", r.Method, "route", r.Pattern, "error", err)
 		panic(http.ErrAbortHandler) // half an answer is out; break the connection so that it shows

@@ -50,7 +50,7 @@ func (s *Server) item(ctx context.Context, run *Run, left *int) wire.RunItem {
 		return it
 	}
 	it.Outcome, it.Headline = "", "" // of an older revision
-	got, ok := s.answers.peek(key(run, "verdict", query.Options{}))
+	got, ok := s.answers.Peek(key(run, "verdict", query.Options{}))
 	if !ok && *left > 0 && ctx.Err() == nil {
 		*left--
 		var err error
@@ -194,7 +194,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := s.deps.Runs.Delete(r.Context(), run.ID); err != nil {
 		return err
 	}
-	s.answers.forget(run.ID)
+	s.answers.Forget(run.ID + "\x00")
 	writeJSON(w, http.StatusOK, wire.Deleted{ID: run.ID})
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/plimsoll/plimsoll/analysis/warm"
 )
 
 // Server answers the calls of the API. Make one with New; it is an
@@ -14,7 +16,7 @@ import (
 type Server struct {
 	cfg     Config
 	deps    Deps
-	answers *answers
+	answers *warm.Cache[answer]
 	stats   *stats
 	handler http.Handler
 
@@ -68,7 +70,7 @@ func (s *Server) Drain() {
 // Close calls off what is being computed and waits for it.
 func (s *Server) Close() {
 	s.Drain()
-	s.answers.close()
+	s.answers.Close()
 }
 
 // nextID names an error in the log. It holds the start of the process, so that

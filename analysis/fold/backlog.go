@@ -10,13 +10,7 @@ func (st *State) Floor(s *Step) float64 {
 
 // Unloaded is the service time of the system when it is least loaded: the
 // smallest median over the steps, in seconds; 0 when there are no rows.
-func (st *State) Unloaded() float64 {
-	if st.unloaded == nil {
-		u := st.findUnloaded()
-		st.unloaded = &u
-	}
-	return *st.unloaded
-}
+func (st *State) Unloaded() float64 { return st.unloaded }
 
 func (st *State) findUnloaded() float64 {
 	best := 0.0

@@ -32,11 +32,11 @@ func BenchmarkFold(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e6, "ns/row")
 }
 
-func BenchmarkFoldWithSeries(b *testing.B) {
+func BenchmarkFoldTightBudget(b *testing.B) {
 	ev := million()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := fold.WithSeries(b.Context(), ev, query.Options{}, 24<<20); err != nil {
+		if _, err := fold.Within(b.Context(), ev, query.Options{}, 1<<20); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -81,7 +81,10 @@ func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) count
 		in.UnloadedS = unloaded
 	}
 	r := counts.Judge(in)
-	s.Counts, s.Grade = &Counted{Result: r, Rates: len(counts.Rates(in)) > 0, Percentiles: counts.Percentiles(in, 0.5, 0.9, 0.95, 0.99, 0.999)}, GradeF
+	s.Counts, s.Grade = &Counted{
+		Result: r, Rates: len(counts.Rates(in)) > 0, Percentiles: counts.Percentiles(in, 0.5, 0.9, 0.95, 0.99, 0.999),
+		Service: counts.ServiceTimes(in), Response: counts.ResponseTimes(in),
+	}, GradeF
 	t := in.Totals()
 	before, after := levels(f.counted, &in)
 	if f.run.Finished && (s.Index < 0 || len(f.state.Steps) == 1) {
@@ -131,4 +134,6 @@ type Counted struct {
 	counts.Result
 	Rates       bool // the exports cover enough time for rates
 	Percentiles []counts.Percentile
+	Service     counts.Times // counted from the send
+	Response    counts.Times // counted from when requests were due, by the tool itself (grade X)
 }

@@ -9,13 +9,17 @@ import (
 )
 
 // Build folds the evidence of a run into its state, as narrowed by the options.
-// Series are kept only when asked for: see WithSeries.
+// Its series are kept within SeriesBytes. Nobody changes a state once it is
+// built: any number may read it at once.
 func Build(ctx context.Context, ev Evidence, opt query.Options) (*State, error) {
-	return build(ctx, newFolder(ev, opt))
+	return Within(ctx, ev, opt, SeriesBytes)
 }
 
-// WithSeries is Build with the series of the run, within budget bytes.
-func WithSeries(ctx context.Context, ev Evidence, opt query.Options, budget int) (*State, error) {
+// SeriesBytes is the byte budget of the series of one run.
+const SeriesBytes = 24 << 20
+
+// Within is Build with another budget for the series.
+func Within(ctx context.Context, ev Evidence, opt query.Options, budget int) (*State, error) {
 	f := newFolder(ev, opt)
 	f.series = newSeries(budget)
 	return build(ctx, f)
@@ -50,9 +54,7 @@ func build(ctx context.Context, f *folder) (*State, error) {
 		if !f.backlogs() {
 			return f.state, nil
 		}
-		if f.series != nil {
-			f.series = newSeries(f.series.budget)
-		}
+		f.series = newSeries(f.series.budget)
 	}
 }
 

@@ -212,7 +212,5 @@ func (p *path) accumulate(t int64) {
 		p.total.InFlight.AddProduct(p.n, dt)
 		p.total.Exact.Integral.AddProduct(p.n, dt)
 	}
-	if p.cells != nil {
-		p.cells.stay(t-dt, t, p.n)
-	}
+	p.cells.stay(t-dt, t, p.n)
 }

@@ -233,7 +233,7 @@ func (c *Cell) Merge(o *Cell) {
 	c.InFlight.merge(&o.InFlight)
 	if o.Response != nil {
 		if c.Response == nil {
-			c.Response = o.Response
+			c.Response = o.Response.Clone()
 		} else {
 			c.Response.Merge(o.Response)
 		}
@@ -247,7 +247,7 @@ func mergeInto(to **response.Histogram, from *response.Histogram) {
 	switch {
 	case from == nil:
 	case *to == nil:
-		*to = from
+		*to = from.Clone()
 	default:
 		(*to).Merge(from)
 	}

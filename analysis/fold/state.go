@@ -66,9 +66,9 @@ type State struct {
 	OfferedSource  string   // declared, configured, scheduled or counted
 	DroppedCounted bool     // the generator counts its dropped arrivals
 
-	unloaded *float64 // once it is known
+	unloaded float64
 
-	Series *Series      // nil unless asked for
+	Series *Series      // nil when there are no rows
 	Alarms []live.Event // what a watch of the run going on would have raised and cleared
 }
 

@@ -15,7 +15,7 @@ const sweepEvery = 1 << 15
 // sweep reads the rows in the order of the time they cover and fills the steps.
 func (f *folder) sweep(ctx context.Context, joined []request, requests int64) error {
 	st := f.state
-	st.Outside, st.unloaded = 0, nil
+	st.Outside = 0
 	if f.rows == 0 {
 		st.Steps, st.OfferedSource = f.plan(0)
 		st.Totals = &Step{Index: -1}
@@ -78,10 +78,9 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		t.Index, t.Name = -1, ""
 		st.Totals = &t
 	}
-	if f.series != nil {
-		f.series.finish(f)
-		st.Series = f.series
-	}
+	st.unloaded = st.findUnloaded()
+	f.series.finish(f)
+	st.Series = f.series
 	return nil
 }
 
@@ -122,14 +121,12 @@ func (w *sweeper) prepare() {
 			t.Minima = []Minimum{{p.n, t.To}}
 			p.falls = append(p.falls, &fall{t, p.n, math.MaxInt64})
 		}})
-	if f.series != nil {
-		end := max(t.To, f.last)
-		if f.opt.To != nil {
-			end = t.To - 1
-		}
-		f.series.begin(t.From, end, w.st.Steps)
-		w.path.cells = f.series
+	end := max(t.To, f.last)
+	if f.opt.To != nil {
+		end = t.To - 1
 	}
+	f.series.begin(t.From, end, w.st.Steps)
+	w.path.cells = f.series
 	w.path.begin(min(first, f.first) - 1)
 }
 
@@ -173,9 +170,7 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 			src.SendDelayMax = max(src.SendDelayMax, r.Sent-due)
 		}
 	}
-	if w.f.series != nil {
-		w.f.series.attempt(r, due)
-	}
+	w.f.series.attempt(r, due)
 }
 
 // request records one request.
@@ -199,9 +194,7 @@ func (w *sweeper) request(q *request) {
 		}
 		w.edges(b, q)
 	}
-	if w.f.series != nil {
-		w.f.series.request(q, good)
-	}
+	w.f.series.request(q, good)
 }
 
 // edges records the request at the edges of the steps that it overlaps.

@@ -8,23 +8,19 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/knee"
 	"github.com/plimsoll/plimsoll/analysis/query"
-	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/stability"
 )
 
 // Analysis answers every question about a run. The zero value is ready.
 type Analysis struct {
-	// SeriesBytes bounds the memory of a series while it is built; 0 means
-	// DefaultSeriesBytes.
-	SeriesBytes int
+	// Fold makes the state of a run; nil means fold.Build. One that remembers
+	// states answers many questions with one reading.
+	Fold func(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error)
 }
-
-// DefaultSeriesBytes is the byte budget of one run's series.
-const DefaultSeriesBytes = 24 << 20
 
 // Judge folds the evidence and returns the verdict document.
 func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Verdict, error) {
-	st, err := a.build(ctx, ev, opt)
+	st, err := a.state(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -36,29 +32,19 @@ func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options
 		}
 		narrow := opt
 		narrow.Scenario = g.Scenario
-		if g.state, err = fold.Build(ctx, ev, narrow); err != nil {
+		if g.state, err = a.state(ctx, ev, narrow); err != nil {
 			return nil, err
 		}
 	}
 	return j.document(), nil
 }
 
-// build folds the evidence, with the series where something has to be judged over
-// time: a rate that falls, for recovery, or a closed loop.
-func (a Analysis) build(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error) {
-	st, err := fold.Build(ctx, ev, opt)
-	if err != nil {
-		return nil, err
+// state folds the evidence, or finds it folded already.
+func (a Analysis) state(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error) {
+	if a.Fold != nil {
+		return a.Fold(ctx, ev, opt)
 	}
-	if st.Model == sample.Closed {
-		return fold.WithSeries(ctx, ev, opt, a.budget()) // to see it slow down
-	}
-	for i := 1; i < len(st.Steps); i++ {
-		if st.Steps[i].Offered() < st.Steps[i-1].Offered() {
-			return fold.WithSeries(ctx, ev, opt, a.budget())
-		}
-	}
-	return st, nil
+	return fold.Build(ctx, ev, opt)
 }
 
 // Document judges a state without further reading; objectives of single

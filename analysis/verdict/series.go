@@ -17,7 +17,7 @@ import (
 // null where the data cannot: no requests, dropped arrivals above 1 %, time past
 // the settled horizon.
 func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.SeriesAnswer, error) {
-	st, err := fold.WithSeries(ctx, ev, opt, a.budget())
+	st, err := a.state(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const spectrumTicks = 5
 // everybody who was due, and service times as an uncorrected tool has them.
 // Where percentiles are refused the response side is empty.
 func (a Analysis) Spectrum(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Spectrum, error) {
-	st, err := fold.Build(ctx, ev, opt)
+	st, err := a.state(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func spectrum(c *response.Cohort) []wire.SpectrumPoint {
 // Goodput returns, per step, the goodput that each of a row of deadlines would
 // have given: answers that arrived in time, per second, after warm-up.
 func (a Analysis) Goodput(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.GoodputCurve, error) {
-	st, err := fold.Build(ctx, ev, opt)
+	st, err := a.state(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func deadlines(st *fold.State) []float64 {
 // opt.MaxPoints columns. Requests whose end was not seen count at the time they
 // had waited.
 func (a Analysis) Heatmap(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Heatmap, error) {
-	st, err := fold.WithSeries(ctx, ev, opt, a.budget())
+	st, err := a.state(ctx, ev, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -137,14 +137,8 @@ func column(c *fold.Cell, bounds []float64) []int64 {
 	return out
 }
 
-func (a Analysis) budget() int {
-	if a.SeriesBytes > 0 {
-		return a.SeriesBytes
-	}
-	return DefaultSeriesBytes
-}
-
-// thin merges neighbouring cells until at most most are left; 0 keeps them all.
+// thin returns neighbouring cells merged until at most most are left; 0 keeps
+// them all. The cells themselves stay as they are.
 func thin(cells []*fold.Cell, most int) []*fold.Cell {
 	if most <= 0 || len(cells) <= most {
 		return cells
@@ -152,8 +146,8 @@ func thin(cells []*fold.Cell, most int) []*fold.Cell {
 	k := (len(cells) + most - 1) / most
 	out := make([]*fold.Cell, 0, most)
 	for i := 0; i < len(cells); i += k {
-		c := cells[i]
-		for _, o := range cells[i+1 : min(i+k, len(cells))] {
+		c := &fold.Cell{From: cells[i].From, To: cells[i].To}
+		for _, o := range cells[i:min(i+k, len(cells))] {
 			c.Merge(o)
 		}
 		out = append(out, c)

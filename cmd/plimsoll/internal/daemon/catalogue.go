@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/warm"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/runs"
 )
@@ -19,6 +20,7 @@ import (
 // catalogue gives the API what it asks of runs.
 type catalogue struct {
 	runs     *runs.Catalogue
+	states   *warm.States
 	now      func() time.Time
 	watching *sync.WaitGroup
 }
@@ -82,6 +84,7 @@ func (c catalogue) Mark(ctx context.Context, id string, m wire.Mark) error {
 
 // Delete implements api.Runs.
 func (c catalogue) Delete(ctx context.Context, id string) error {
+	defer c.states.Forget(id) // its name may be used again
 	return translate(c.runs.Delete(ctx, id))
 }
 

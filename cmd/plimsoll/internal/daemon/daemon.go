@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api"
+	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/verdict"
+	"github.com/plimsoll/plimsoll/analysis/warm"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/settings"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/journal/pebble"
@@ -41,6 +43,7 @@ type Daemon struct {
 	tls     *tls.Config
 	journal journal.Log
 	runs    *runs.Catalogue
+	states  *warm.States
 	api     *api.Server
 	intake  *intake
 	http    []*http.Server
@@ -111,15 +114,20 @@ func (d *Daemon) open() error {
 	return nil
 }
 
+// stateBytes is the memory for folded states: a dozen of ordinary runs, two or
+// three of the longest ones.
+const stateBytes = 64 << 20
+
 func (d *Daemon) startAPI() error {
 	bounds := api.DefaultConfig()
 	bounds.Version, bounds.Token = d.cfg.Version, d.cfg.Token
 	bounds.MaxBodyBytes, bounds.CacheBytes = int64(d.cfg.MaxBodyBytes), int64(d.cfg.CacheBytes)
 	bounds.MaxStreams, bounds.MaxComputing = d.cfg.MaxStreams, d.cfg.MaxComputing
+	d.states = warm.NewStates(fold.Build, stateBytes, d.cfg.Now)
 	var err error
 	d.api, err = api.New(bounds, api.Deps{
-		Runs:     catalogue{d.runs, d.cfg.Now, &d.background},
-		Analysis: verdict.Analysis{},
+		Runs:     catalogue{d.runs, d.states, d.cfg.Now, &d.background},
+		Analysis: verdict.Analysis{Fold: d.states.Of},
 		Now:      d.cfg.Now, Log: d.cfg.Log,
 		Metrics: d.metrics(),
 	})
@@ -194,6 +202,7 @@ func (d *Daemon) stop(ctx context.Context) error {
 	d.stopKeeping()
 	if d.api != nil {
 		d.api.Close()
+		d.states.Close()
 	}
 	d.background.Wait()
 	if d.journal != nil {
