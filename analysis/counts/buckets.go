@@ -32,8 +32,8 @@ func newBuckets(d *sample.Distribution, sum, unitS float64) *Buckets {
 	for i, n := range d.Buckets {
 		b.counts[i] = float64(n)
 	}
-	if !b.exponential && len(b.counts) == 0 {
-		b.counts = []float64{float64(d.Count)} // a histogram without buckets
+	if !b.exponential && len(b.counts) != len(b.bounds)+1 {
+		b.bounds, b.counts = nil, []float64{float64(d.Count)} // a histogram without buckets
 	}
 	return b
 }
@@ -62,7 +62,7 @@ func sum(a, b *Buckets) *Buckets {
 }
 
 // combine returns a + sign·b. Exponential histograms meet at the coarser scale;
-// explicit ones of other bounds meet at the bounds that both have.
+// explicit ones of other bounds meet where the counts of both are known.
 func combine(a, b *Buckets, sign float64) *Buckets {
 	out := &Buckets{UnitS: a.UnitS, Sum: a.Sum + sign*b.Sum, Max: a.Max, zero: a.zero + sign*b.zero}
 	if sign > 0 {
@@ -72,7 +72,7 @@ func combine(a, b *Buckets, sign float64) *Buckets {
 		return &Buckets{UnitS: a.UnitS, Sum: out.Sum, Max: out.Max, counts: []float64{a.Count() + sign*b.Count()}}
 	}
 	if !a.exponential {
-		out.bounds = common(a.bounds, b.bounds)
+		out.bounds = common(a, b)
 		out.counts = make([]float64, len(out.bounds)+1)
 		a.pour(out, 1)
 		b.pour(out, sign)
@@ -124,15 +124,30 @@ func (b *Buckets) pour(out *Buckets, sign float64) {
 	}
 }
 
-// common returns the bounds that are in both lists.
-func common(a, b []float64) []float64 {
-	if slices.Equal(a, b) {
-		return a
+// common returns the bounds up to which both counts are known: those that both
+// have, and those within an empty bucket of the other. Histograms that leave out
+// empty buckets of one layout so lose nothing.
+func common(a, b *Buckets) []float64 {
+	if slices.Equal(a.bounds, b.bounds) {
+		return a.bounds
 	}
 	var out []float64
-	for _, v := range a {
-		if _, ok := slices.BinarySearch(b, v); ok {
-			out = append(out, v)
+	for i, j := 0, 0; i < len(a.bounds) || j < len(b.bounds); {
+		switch {
+		case j == len(b.bounds) || i < len(a.bounds) && a.bounds[i] < b.bounds[j]:
+			if b.counts[j] == 0 {
+				out = append(out, a.bounds[i])
+			}
+			i++
+		case i == len(a.bounds) || b.bounds[j] < a.bounds[i]:
+			if a.counts[i] == 0 {
+				out = append(out, b.bounds[j])
+			}
+			j++
+		default:
+			out = append(out, a.bounds[i])
+			i++
+			j++
 		}
 	}
 	return out

@@ -33,7 +33,7 @@ func Combine(inputs []Input) Input {
 			out.Loop = LoopUnknown
 		}
 	}
-	out.From, out.Intervals = from, nil
+	out.From, out.Intervals, out.Summary = from, nil, nil
 	for i := range inputs[slowest].Intervals {
 		out.Intervals = append(out.Intervals, Interval{To: inputs[slowest].Intervals[i].To})
 	}
@@ -75,6 +75,7 @@ func (in *Input) addTo(out *Input) {
 			o.FailedChecks += share * v.FailedChecks
 			if v.To > out.start(j) && v.To <= o.To {
 				o.Durations, o.Answers = sum(o.Durations, v.Durations), sum(o.Answers, v.Answers)
+				o.Corrected = sum(o.Corrected, v.Corrected)
 			}
 		}
 	}

@@ -30,6 +30,7 @@ type Interval struct {
 	Limit          float64 // workers that exist at To; NaN when not known
 	Durations      *Buckets
 	Answers        *Buckets // durations of requests; nil when not known
+	Corrected      *Buckets // times that the tool counted from when requests were due; nil when not known
 }
 
 // Rate is the offered rate that was declared.
@@ -52,6 +53,8 @@ type Input struct {
 	UnloadedS float64
 	// Overflow says that attributes were folded together by a limit of series.
 	Overflow bool
+	// Summary is what the tool says of a stretch as a whole; nil when nothing.
+	Summary *Summary
 
 	uneven bool // intervals were joined as counts alternated
 }
@@ -108,6 +111,9 @@ const slack = 0.15
 
 // Between returns the intervals that lie within [from, to].
 func (in Input) Between(from, to int64) Input {
+	if in.Summary != nil && !in.Summary.within(from, to) {
+		in.Summary = nil
+	}
 	first, last := -1, -1
 	for i := range in.Intervals {
 		s, e := in.start(i), in.Intervals[i].To
@@ -190,5 +196,6 @@ func join(a, b Interval) Interval {
 	b.FailedChecks += a.FailedChecks
 	b.Durations = sum(a.Durations, b.Durations)
 	b.Answers = sum(a.Answers, b.Answers)
+	b.Corrected = sum(a.Corrected, b.Corrected)
 	return b
 }

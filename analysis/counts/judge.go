@@ -87,7 +87,7 @@ func Judge(in Input) Result {
 		r.State = stability.Stable
 	}
 	if r.State == stability.Inconclusive {
-		r.NeedS = r.need(calm)
+		r.NeedS = r.need(calm, in.one())
 	}
 	r.Reason = r.reason(&in, calm)
 	r.Advice = r.advice(&in, calm)
@@ -118,8 +118,8 @@ func (r *Result) warn(w *window, uneven bool) {
 
 // need is the length of step that is expected to decide: growth of an overload
 // rises over its noise like √T, and what wanders about a level falls like √T.
-func (r *Result) need(calm bool) float64 {
-	if r.Loop == LoopClosed || !calm || r.WindowS <= 0 {
+func (r *Result) need(calm, one bool) float64 {
+	if r.Loop == LoopClosed || !calm || r.WindowS <= 0 || one {
 		return 0
 	}
 	factor := 1.5
@@ -146,6 +146,8 @@ func (w *window) loop() Loop {
 		return LoopOpen
 	case w.ev.Dropped > 0 || w.ev.Intervals == 0:
 		return LoopUnknown
+	case w.in.one() && w.ev.MeanS > 0 && w.ev.Mean >= (1-sameLevel)*w.in.Intervals[0].Limit:
+		return LoopClosed
 	}
 	if n, ok := w.level(); ok && math.Abs(w.ev.Mean-n) <= sameLevel*n {
 		return LoopClosed

@@ -80,9 +80,9 @@ type window struct {
 }
 
 // cutAt returns the first interval that is judged: a tenth of the time, at least
-// one interval, comes before it.
+// one interval, comes before it, unless there is but one.
 func cutAt(in *Input) int {
-	if len(in.Intervals) == 0 {
+	if len(in.Intervals) == 0 || in.one() {
 		return 0
 	}
 	from := in.From + int64(warmUp*float64(in.Intervals[len(in.Intervals)-1].To-in.From))

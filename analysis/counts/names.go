@@ -3,25 +3,30 @@ package counts
 import (
 	"slices"
 	"strings"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 // role is what a metric says about a run.
 type role uint8
 
 const (
-	ended     role = iota + 1 // iterations or users that ended
-	failed                    // of those, failed
-	started                   // iterations or users that began
-	dropped                   // arrivals that were never sent
-	durations                 // histogram of how long ended ones took
-	service                   // counter: durations together, or the integral of what is in flight
-	meanOf                    // gauge: mean duration of what ended since the last export
-	requests                  // requests sent
-	failures                  // requests that failed
-	badChecks                 // checks that failed
-	answers                   // histogram of how long requests took
-	inFlight                  // gauge
-	limit                     // gauge: workers that exist
+	ended            role = iota + 1 // iterations or users that ended
+	failed                           // of those, failed
+	started                          // iterations or users that began
+	dropped                          // arrivals that were never sent
+	durations                        // histogram of how long ended ones took
+	service                          // counter: durations together, or the integral of what is in flight
+	meanOf                           // gauge: mean duration of what ended since the last export
+	requests                         // requests sent
+	failures                         // requests that failed
+	badChecks                        // checks that failed
+	answers                          // histogram of how long requests took
+	inFlight                         // gauge
+	limit                            // gauge: workers that exist
+	corrected                        // histogram of times that the tool counted from when requests were due
+	summary                          // histogram of how long requests took, over a stretch as a whole
+	summaryCorrected                 // the same, as the tool counted it from when requests were due
 )
 
 // naming is one metric of a generator.
@@ -63,7 +68,7 @@ const (
 
 // generators returns the tables, one for each generator.
 func generators() []*generator {
-	return []*generator{k6(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}
+	return append([]*generator{k6(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}, tools()...)
 }
 
 // known returns the table of a generator by its name; an empty one when there is
@@ -121,6 +126,9 @@ func artillery() *generator {
 			"vusers.skipped":             {{role: dropped}},
 			"vusers.session_length.mean": {{role: meanOf, unitS: ms}},
 			"http.requests":              {{role: requests}},
+			// From a report file.
+			"loadtest.requests.failed":      {{role: failures}},
+			"loadtest.summary.service_time": {{role: summary, unitS: 1}},
 		},
 		limit:  "maxVusers",
 		starts: "traces of publish-metrics give the start of every request",
@@ -133,7 +141,11 @@ func locust() *generator {
 		metrics: map[string][]naming{
 			"locust.client.duration": {{role: durations, unitS: 1}},
 			"locust.users.count":     {{role: limit}}, // users think too: not all are in flight
+			// From the files of --csv.
+			"loadtest.requests.failed":      {{role: failures}, {role: failed}},
+			"loadtest.summary.service_time": {{role: summary, unitS: 1}},
 		},
+		starts:    "locust.contrib.csv_request_logger gives the start of every request",
 		histogram: exponential,
 	}
 }
@@ -255,34 +267,10 @@ func (n *naming) matches(attributes string) bool {
 
 // attribute reads a value from attributes as sample.Series has them.
 func attribute(attributes, key string) (string, bool) {
-	for rest := attributes; rest != ""; {
-		var name, value string
-		name, rest = field(rest, "=,")
-		if strings.HasPrefix(rest, "=") {
-			value, rest = field(rest[1:], ",")
+	for k, v := range sample.Pairs(attributes) {
+		if k == key {
+			return v, true
 		}
-		if name == key {
-			return value, true
-		}
-		rest = strings.TrimPrefix(rest, ",")
 	}
 	return "", false
-}
-
-// field reads up to one of the ends, which stays; a backslash takes the next
-// byte as it is.
-func field(s, ends string) (text, rest string) {
-	var out strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s):
-			i++
-			out.WriteByte(s[i])
-		case strings.IndexByte(ends, c) >= 0:
-			return out.String(), s[i:]
-		default:
-			out.WriteByte(c)
-		}
-	}
-	return out.String(), ""
 }

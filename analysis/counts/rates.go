@@ -74,20 +74,14 @@ type Percentile struct {
 // requests, else of iterations. They describe what ended, and are not corrected
 // for what was dropped.
 func Percentiles(in Input, quantiles ...float64) []Percentile {
-	var b *Buckets
 	t := in.Totals()
-	for i := range in.Intervals {
-		b = sum(b, firstOf(in.Intervals[i].Answers, in.Intervals[i].Durations))
-	}
 	share := 1.0
 	if t.Ended+t.Dropped > 0 {
 		share = t.Ended / (t.Ended + t.Dropped)
 	}
-	var out []Percentile
-	for _, q := range quantiles {
-		if bucket, ok := b.Quantile(q); ok {
-			out = append(out, Percentile{q, bucket, q <= share})
-		}
+	out := ServiceTimes(in).Percentiles(quantiles...)
+	for i := range out {
+		out[i].Supported = out[i].Quantile <= share
 	}
 	return out
 }

@@ -25,6 +25,8 @@ func (r *reader) read(in *Input, times []int64) {
 	switch {
 	case r.naming.role == inFlight || r.naming.role == limit || r.naming.role == meanOf:
 		r.levels(in, times)
+	case r.naming.role == summary || r.naming.role == summaryCorrected:
+		r.summarise(in)
 	case r.series.Kind == sample.Histogram || r.series.Kind == sample.DeltaHisto:
 		for _, start := range starts {
 			r.distributions(in, times, r.lives[start])
@@ -110,6 +112,8 @@ func (r *reader) distributions(in *Input, times []int64, life map[int64]sample.P
 			v.ServiceS = plus(v.ServiceS, inc.Sum)
 		case answers:
 			v.Answers = sum(v.Answers, inc)
+		case corrected:
+			v.Corrected = sum(v.Corrected, inc)
 		default: // a count: take how many there are
 			r.count(v, inc.Count())
 		}

@@ -11,6 +11,10 @@ import (
 func (r *Result) reason(in *Input, calm bool) string {
 	grew := fmt.Sprintf("in flight by Little's law went from %.4g to %.4g between halves of %.3g s", r.First, r.Second, r.WindowS)
 	switch {
+	case in.one() && r.Loop == LoopClosed:
+		return fmt.Sprintf("a closed loop: %.4g/s is what the service let it send; no rate was offered", r.EndedPerS)
+	case in.one():
+		return fmt.Sprintf("the tool says one thing of %.4g s, at the end: whether the backlog grew cannot be seen", r.WindowS)
 	case r.Ended < leastEnded:
 		return fmt.Sprintf("only %.0f ended after the warm-up; at least %d are needed", r.Ended, leastEnded)
 	case r.Intervals < leastExports:
@@ -78,7 +82,7 @@ func (r *Result) advice(in *Input, calm bool) []string {
 		add(true, fmt.Sprintf("set %s to %.0f or more, all of them allocated before the start, so that nothing is dropped", g.limit, math.Ceil(workers)))
 	}
 	if r.State == stability.Inconclusive && r.Loop != LoopClosed {
-		add(in.Rate.PerS <= 0, "declare the offered rate and how arrivals come")
+		add(in.Rate.PerS <= 0 && !in.one(), "declare the offered rate and how arrivals come")
 		add(r.Intervals > 0 && r.WindowS/float64(r.Intervals) >= shortE && (r.WindowS < 60 || !calm), g.interval)
 		add(true, g.starts)
 	}
