@@ -30,6 +30,8 @@ type Input struct {
 	RunID     string    // run to import into; empty to derive it from name and content
 	Scheduled bool      // the user declares a schedule
 	OTLP      Decoder   // nil: OTLP files are not read
+	Ended     int64     // when the run ended, for files without dates; 0 when the user does not say
+	Written   int64     // when the file was last written; 0 when not known
 	// Begin is called once the format and the run are known; it may be nil.
 	Begin func(*Report) error
 	// Progress is called after every chunk; it may be nil.
@@ -45,6 +47,7 @@ func Import(ctx context.Context, in Input, keep Keep) (*Report, error) {
 		return report, fmt.Errorf("open %s: %w", display(in.Name), err)
 	}
 	defer src.closing()
+	src.ended, src.written = in.Ended, in.Written
 	format, err := find(in.Format, src.Head())
 	if err != nil {
 		return report, fmt.Errorf("open %s: %w", display(in.Name), err)

@@ -36,6 +36,8 @@ type Source struct {
 	torn    bool
 	limit   int
 	cut     error // the stream ended before its end
+	ended   int64 // as the user says
+	written int64 // the file
 	closing func()
 }
 
