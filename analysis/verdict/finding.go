@@ -110,6 +110,13 @@ func (j *judge) lost(t *judged) string {
 	return s
 }
 
+// wasteful reports whether more than a twentieth of the answers came after their
+// deadline: a rate to know of, and none to operate at.
+func (t *judged) wasteful() bool {
+	w := t.wire
+	return w.Goodput != nil && w.Completed != nil && *w.Completed-*w.Goodput > 0.05**w.Completed
+}
+
 // waste names the work that was done for clients that had gone.
 func (j *judge) waste(t *judged) {
 	w := t.wire
@@ -117,7 +124,7 @@ func (j *judge) waste(t *judged) {
 		return
 	}
 	late := *w.Completed - *w.Goodput
-	if late < 0.05**w.Completed {
+	if !t.wasteful() {
 		return
 	}
 	deadline := "its deadline"
