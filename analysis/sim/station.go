@@ -13,6 +13,7 @@ type Server struct {
 	// Speed, when set, makes the station share its speed equally among the n
 	// requests that it holds; Servers is then ignored.
 	Speed func(n int) float64
+	Slots int // requests that a sharing station works on at once, the others wait in order; 0: all
 	Room  int // requests that it holds at most; further ones are shed; 0: no limit
 	// Stalls stop all work for the last StallS of every StallEveryS.
 	StallEveryS, StallS float64
@@ -136,14 +137,16 @@ func (f *fifo) complete(float64) int {
 }
 
 // sharing divides its speed equally. Each job ends when the service given to
-// every one, v, reaches its work.
+// every one, v, reaches its work. Where all slots are taken, jobs wait.
 type sharing struct {
 	server *Server
-	jobs   jobs // at: v at the end
+	jobs   jobs  // at: v at the end
+	queue  []job // at: work
+	head   int
 	v, w   float64
 }
 
-func (s *sharing) held() int { return len(s.jobs) }
+func (s *sharing) held() int { return len(s.jobs) + len(s.queue) - s.head }
 
 func (s *sharing) advance(now float64) {
 	w := s.server.worked(now)
@@ -157,6 +160,10 @@ func (s *sharing) advance(now float64) {
 
 func (s *sharing) arrive(now float64, id int, work float64) {
 	s.advance(now)
+	if s.server.Slots > 0 && len(s.jobs) >= s.server.Slots {
+		s.queue = append(s.queue, job{work, id})
+		return
+	}
 	heap.Push(&s.jobs, job{s.v + work, id})
 }
 
@@ -171,5 +178,14 @@ func (s *sharing) next() float64 {
 
 func (s *sharing) complete(now float64) int {
 	s.advance(now)
-	return heap.Pop(&s.jobs).(job).id
+	done := heap.Pop(&s.jobs).(job)
+	if s.head < len(s.queue) {
+		j := s.queue[s.head]
+		s.head++
+		if s.head == len(s.queue) {
+			s.queue, s.head = s.queue[:0], 0
+		}
+		heap.Push(&s.jobs, job{s.v + j.at, j.id})
+	}
+	return done.id
 }
