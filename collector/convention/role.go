@@ -1,11 +1,12 @@
 package convention
 
-import "strings"
-
 // Role is what a metric is to the analysis, as it is written in a mapping file.
+// What metrics of servers mean without one is known to analysis/queues, and what
+// those of generators mean to analysis/counts.
 type Role string
 
-// Roles of metrics. The first four are statements of a generator about its run.
+// Roles of metrics. The first four are statements of a generator about its run,
+// the first two may be those of a server about its requests.
 const (
 	NoRole       Role = ""
 	InFlight     Role = "in_flight"
@@ -43,39 +44,6 @@ func (r Role) Canonical() string {
 // Mapped returns the role that the mapping file gives to a metric, if any.
 func (t *Table) Mapped(metric []byte) Role { return t.metrics[string(metric)] }
 
-// Role returns the role of a metric: from the mapping file, else by its name.
-// Names of queue metrics are known with dots and with underscores.
-func (t *Table) Role(metric string) Role {
-	if r, ok := t.metrics[metric]; ok {
-		return r
-	}
-	switch strings.ReplaceAll(strings.TrimSuffix(metric, "_total"), "_", ".") {
-	case "loadtest.requests.in.flight":
-		return InFlight
-	case "loadtest.requests.in.flight.time", "loadtest.requests.in.flight.time.seconds":
-		return InFlightTime
-	case "loadtest.arrivals.scheduled":
-		return Scheduled
-	case "loadtest.arrivals.dropped":
-		return Dropped
-	case "kestrel.queued.requests", "kestrel.queued.connections", "dotnet.thread.pool.queue.length",
-		"aspnetcore.rate.limiting.queued.requests", "vllm:num.requests.waiting", "kafka.consumer.group.lag",
-		"kafka.consumer.group.lag.sum", "kafka.consumer.records.lag", "kafka.consumer.records.lag.max",
-		"upstream.rq.pending.active", "haproxy.requests.queued", "executor.queued":
-		return Queue
-	case "db.client.connection.pending.requests", "db.client.connections.pending.requests",
-		"hikaricp.connections.pending":
-		return PoolPending
-	case "vus", "locust.users.count", "tomcat.thread.busy.count", "tomcat.threads.busy", "hikaricp.connections.active":
-		return Workers
-	case "vus.max", "tomcat.thread.limit", "tomcat.threads.config.max", "hikaricp.connections.max":
-		return WorkersMax
-	case "process.cpu.utilization", "system.cpu.utilization", "container.cpu.usage", "jvm.cpu.recent.utilization",
-		"gatling.enterprise.cpu.user":
-		return CPU
-	}
-	if strings.HasPrefix(metric, "cluster.") && strings.HasSuffix(metric, "upstream_rq_pending_active") {
-		return Queue
-	}
-	return NoRole
-}
+// OfServers reports whether servers under test have metrics of this role too,
+// not generators alone.
+func (r Role) OfServers() bool { return r != Scheduled && r != Dropped && r != NoRole }

@@ -68,29 +68,17 @@ func TestAttributeAllocs(t *testing.T) {
 	}
 }
 
-func TestRole(t *testing.T) {
+func TestMapped(t *testing.T) {
 	t.Parallel()
 	table := New(Mapping{Metrics: map[string]Role{"orders.queue.depth": Queue, "vus": InFlight}})
-	check := func(name string, want Role) {
-		t.Helper()
-		if got := table.Role(name); got != want {
+	for name, want := range map[string]Role{"orders.queue.depth": Queue, "vus": InFlight, "vus_max": NoRole, "": NoRole} {
+		if got := table.Mapped([]byte(name)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	check("orders.queue.depth", Queue)
-	check("vus", InFlight)
-	check("vus_max", WorkersMax)
-	check("loadtest.requests.in_flight", InFlight)
-	check("loadtest_arrivals_dropped_total", Dropped)
-	check("kestrel.queued_requests", Queue)
-	check("kestrel_queued_requests", Queue)
-	check("db.client.connections.pending_requests", PoolPending)
-	check("cluster.backend.upstream_rq_pending_active", Queue)
-	check("nginx.connections_current", NoRole)
-	check("", NoRole)
 	for _, r := range Roles() {
-		if c := r.Canonical(); c != "" && table.Role(c) != r {
-			t.Errorf("%s: canonical name %q has role %q", r, c, table.Role(c))
+		if r == NoRole || r.OfServers() == (r == Scheduled || r == Dropped) {
+			t.Errorf("role %q: of servers %v", r, r.OfServers())
 		}
 	}
 }
@@ -165,7 +153,7 @@ func FuzzParseMapping(f *testing.F) {
 			}
 		}
 		for k, r := range m.Metrics {
-			if table.Role(k) != r {
+			if table.Mapped([]byte(k)) != r {
 				t.Errorf("mapped metric %q is not found", k)
 			}
 		}

@@ -20,7 +20,8 @@ const (
 // metricFields is what the points of a metric have in common.
 type metricFields struct {
 	name, unit  []byte
-	series      string // name after the mapping
+	series      string // name after the mapping, within a run
+	role        convention.Role
 	data        int32
 	body        []byte // the encoded member of data
 	temporality uint64
@@ -117,13 +118,21 @@ func (d *Decoder) metric(b []byte) error {
 	if r.err != nil || m.data == 0 {
 		return r.err
 	}
-	m.series = d.intern.text(m.name)
-	if c := d.table.Mapped(m.name).Canonical(); c != "" {
+	m.series, m.role = d.intern.text(m.name), d.table.Mapped(m.name)
+	m.ofRun = d.stream.known || d.resource.has&generatorBits != 0 || bytes.HasPrefix(m.name, []byte("loadtest."))
+	switch c := m.role.Canonical(); {
+	case c != "":
 		m.series = c
+		m.ofRun = m.ofRun || !m.role.OfServers()
+	case m.role != "":
+		m.series = sample.WithRole(string(m.role), m.series)
 	}
-	m.ofRun = d.stream.known || bytes.HasPrefix([]byte(m.series), []byte("loadtest."))
 	return d.metricData(&m)
 }
+
+// generatorBits are the attributes by which a resource says that it is a load
+// generator.
+const generatorBits = groupBits | 1<<convention.RunName
 
 // metricData reads the members that all points share, then the points.
 func (d *Decoder) metricData(m *metricFields) error {
@@ -218,6 +227,9 @@ func (d *Decoder) point(m *metricFields, b []byte) error {
 	series := sample.Series{
 		Source: d.stream.source, Service: d.stream.service, Scope: d.stream.scope, Name: m.series,
 		Attributes: d.pointAttributes(), Unit: d.intern.text(m.unit), Kind: kind,
+	}
+	if m.role.Canonical() != "" && to.batch.RunID == sample.Telemetry {
+		series.Name = sample.WithRole(string(m.role), d.intern.text(m.name))
 	}
 	i, ok := to.series[series]
 	if !ok {

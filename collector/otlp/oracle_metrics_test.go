@@ -48,6 +48,8 @@ type metricOracle struct {
 	series  sample.Series
 	known   bool
 	gen     string
+	role    convention.Role
+	raw     string // name as sent
 }
 
 func (o *metricOracle) read(md pmetric.Metrics) {
@@ -63,8 +65,11 @@ func (o *metricOracle) read(md pmetric.Metrics) {
 					Source: safeText(string(convention.AppendSource(nil, &res.id)), 4*convention.MaxText), Service: short(string(res.id.Name)),
 					Scope: short(string(scope)), Name: short(m.Name()), Unit: short(m.Unit()),
 				}
-				if c := o.table.Mapped([]byte(m.Name())).Canonical(); c != "" {
+				o.role, o.raw = o.table.Mapped([]byte(m.Name())), m.Name()
+				if c := o.role.Canonical(); c != "" {
 					o.series.Name = c
+				} else {
+					o.series.Name = sample.WithRole(string(o.role), o.series.Name)
 				}
 				o.metric(m)
 			}
@@ -191,7 +196,7 @@ func (o *metricOracle) add(m pcommon.Map, flags pmetric.DataPointFlags, kind sam
 	}
 	f := flatPoint{Series: o.series, Point: p}
 	f.Series.Kind = kind
-	ofRun := o.known || strings.HasPrefix(o.series.Name, "loadtest.")
+	ofRun := o.known || strings.HasPrefix(o.raw, "loadtest.") || o.run.has&generatorBits != 0 || o.role == convention.Scheduled || o.role == convention.Dropped
 	var own attributes
 	fill(o.table, &own, m)
 	own.has &= runBits
@@ -200,6 +205,9 @@ func (o *metricOracle) add(m pcommon.Map, flags pmetric.DataPointFlags, kind sam
 	}
 	if f.Run = short(string(runOf(&own, o.run))); f.Run == "" && !ofRun {
 		f.Run = sample.Telemetry
+		if o.role.Canonical() != "" {
+			f.Series.Name = sample.WithRole(string(o.role), short(o.raw))
+		}
 	}
 	type kv struct {
 		k string

@@ -198,7 +198,7 @@ func TestMetricRouting(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	check("a server", seeds[2], map[string]string{
-		vus: sample.Telemetry, "loadtest.requests.in_flight{}": "", "h{k=true}": sample.Telemetry, "e{k=2.5}": sample.Telemetry,
+		vus: sample.Telemetry, "plimsoll.role.in_flight:my.in.flight{}": sample.Telemetry, "h{k=true}": sample.Telemetry, "e{k=2.5}": sample.Telemetry,
 	})
 	check("a resource with a run", seeds[3], map[string]string{"loadtest.requests.in_flight{}": "r", "h{k=true}": "r"})
 }
