@@ -71,17 +71,27 @@ func (m *meter) reading(name string) *reading {
 func (m *meter) sum(name string) *reading {
 	var r reading
 	for s, lives := range m.series {
-		if s.Name != name {
-			continue
-		}
-		if s.Kind == sample.DeltaSum {
-			r.lives = append(r.lives, deltaLife(lives))
-			continue
-		}
-		for start, points := range lives {
-			r.lives = append(r.lives, cumulativeLives(start, points)...)
+		if s.Name == name {
+			r.lives = append(r.lives, livesOf(s.Kind, lives)...)
 		}
 	}
+	return r.finish()
+}
+
+// livesOf turns the points of one series, by start and time, into lives.
+func livesOf(k sample.Kind, points map[int64]map[int64]float64) []life {
+	if isDelta(k) {
+		return []life{deltaLife(points)}
+	}
+	var out []life
+	for start, life := range points {
+		out = append(out, cumulativeLives(start, life)...)
+	}
+	return out
+}
+
+// finish puts lives and times in order; it returns nil when there are none.
+func (r *reading) finish() *reading {
 	if len(r.lives) == 0 {
 		return nil
 	}
@@ -93,7 +103,7 @@ func (m *meter) sum(name string) *reading {
 	}
 	slices.Sort(r.times)
 	r.times = slices.Compact(r.times)
-	return &r
+	return r
 }
 
 // cumulativeLives cuts the points of one start time where the value falls: a

@@ -40,6 +40,9 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	}
 	f.state = f.describe()
 	f.state.Requests = requests
+	if err := f.telemetry(ctx); err != nil {
+		return nil, fmt.Errorf("read telemetry of %q: %w", f.run.ID, err)
+	}
 	if f.counted != nil {
 		f.countedState()
 		return f.state, nil

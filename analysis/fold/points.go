@@ -142,30 +142,27 @@ func merge(life map[int64]mark, m mark, width int64) {
 	}
 }
 
-// fit widens the stretches until the points are few enough; where that cannot
-// help it gives up the increments.
+// fit widens the stretches until the points are few enough, and gives up the
+// increments when they are too many. The two have a budget each, so that neither
+// depends on which came first.
 func (p *points) fit() {
-	for p.kept > mostPoints {
-		if p.deltas > mostPoints/2 || p.level+1 == len(pointWidths) {
-			if p.deltas <= 0 {
-				return // at most one point an hour of each series
+	if p.deltas > mostPoints/2 {
+		for s := range p.tracks {
+			if isDelta(s.Kind) {
+				p.drop(s)
 			}
-			for s := range p.tracks {
-				if isDelta(s.Kind) {
-					p.drop(s)
-				}
-			}
-			p.deltas, p.cut = -1, true
-			continue
 		}
+		p.deltas, p.cut = -1, true
+	}
+	for p.kept-max(0, p.deltas) > mostPoints/2 && p.level+1 < len(pointWidths) {
 		p.level++
-		p.kept = 0
+		p.kept = max(0, p.deltas)
 		for s, t := range p.tracks {
 			for start, life := range t.lives {
 				if !isDelta(s.Kind) {
 					t.lives[start] = thinned(life, pointWidths[p.level])
+					p.kept += len(t.lives[start])
 				}
-				p.kept += len(t.lives[start])
 			}
 		}
 	}
@@ -191,17 +188,18 @@ func (t *track) levels() []Reading {
 	return out
 }
 
-// counter returns what a counter or a distribution counts as one reading: its
-// value, or by pick another part of its points.
+// counter returns what a counter or a distribution counts as one reading: the
+// part of its points that is picked.
 func (t *track) counter(k sample.Kind, pick func(m mark) float64) *reading {
-	lives := map[int64]map[int64]float64{}
+	points := map[int64]map[int64]float64{}
 	for start, life := range t.lives {
-		lives[start] = map[int64]float64{}
+		points[start] = map[int64]float64{}
 		for _, m := range life {
-			lives[start][m.at] = pick(m)
+			points[start][m.at] = pick(m)
 		}
 	}
-	return newReading(k, lives)
+	r := reading{lives: livesOf(k, points)}
+	return r.finish()
 }
 
 func isDelta(k sample.Kind) bool { return k == sample.DeltaSum || k == sample.DeltaHisto }

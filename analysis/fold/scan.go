@@ -23,6 +23,7 @@ type folder struct {
 	sources map[string]*source
 	streams map[streamKey]*stream
 	meter   meter
+	points  points // of the generator and of servers
 
 	declared *Schedule
 	start    int64 // start of the declared schedule
@@ -209,6 +210,7 @@ func (f *folder) scan(ctx context.Context) error {
 	err := f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.meter.add(b, wanted)
+		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {
 			f.join.see(r)
 			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {

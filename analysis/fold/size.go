@@ -4,7 +4,7 @@ import "github.com/plimsoll/plimsoll/analysis/response"
 
 // Size is about the memory that a state takes, in bytes.
 func (st *State) Size() int {
-	n := 4096
+	n := 4096 + st.Telemetry.size()
 	if st.Series != nil {
 		n += st.Series.size()
 	}

@@ -68,6 +68,8 @@ type State struct {
 
 	unloaded float64
 
+	Telemetry *Telemetry // what servers and the generator said in numbers; may be nil
+
 	Series *Series      // nil when there are no rows
 	Alarms []live.Event // what a watch of the run going on would have raised and cleared
 }

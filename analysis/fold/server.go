@@ -1,0 +1,280 @@
+package fold
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/plimsoll/plimsoll/analysis/queues"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
+
+// aroundRun is how much of the telemetry before and after the run is read, ns: it
+// shows what servers do without the load.
+const aroundRun = 60e9
+
+// Telemetry is what servers and the generator said in numbers over the span of a
+// run and a minute around it. Nil stands for nothing. It is not changed once built.
+type Telemetry struct {
+	Metrics []*Metric // by name, source, scope and attributes
+	WidthS  float64   // of each stretch of so many seconds one point was kept; 0: all were
+	Cut     bool      // series or increments did not fit and were left out: sums are too low
+}
+
+// Metric is one series that means something.
+type Metric struct {
+	queues.Queue
+	Own    Own
+	Mine   bool // sent by one of the run's generators
+	Series sample.Series
+	Levels []Reading // of a level, in order of time, scaled
+
+	value *reading // of a counter, or of a distribution its sum; scaled
+	count *reading // of a distribution
+}
+
+// Reading is a level at a time.
+type Reading struct {
+	At    int64
+	Value float64
+}
+
+// telemetry reads what the servers said while the run lasted. What came with the
+// run itself was collected by the scan.
+func (f *folder) telemetry(ctx context.Context) error {
+	first, last := f.first, f.last
+	if first > last {
+		return nil // nothing says when the run was
+	}
+	span := sample.Span{From: first - aroundRun, To: last + aroundRun}
+	err := f.ev.Telemetry(ctx, span, func(b *sample.Batch) error {
+		f.points.add(b, span, meaningOf)
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	f.state.Telemetry = f.points.finish(span, f.mine)
+	return nil
+}
+
+// mine reports whether a source is a generator of the run. Of a run without rows
+// it is what sent the counts that the run is known by.
+func (f *folder) mine(source string) bool {
+	if s := f.sources[source]; s != nil && s.rows > 0 {
+		return true
+	}
+	return f.counted != nil && source == f.counted.Source
+}
+
+// finish puts what was kept in order. What a generator says of itself is kept of
+// generators alone.
+func (p *points) finish(span sample.Span, mine func(source string) bool) *Telemetry {
+	t := &Telemetry{Cut: p.cut}
+	if p.level > 0 {
+		t.WidthS = float64(pointWidths[p.level]) / 1e9
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(p.tracks), bySeries) {
+		track := p.tracks[s]
+		m := &Metric{Queue: track.Queue, Own: track.Own, Mine: mine(s.Source), Series: s}
+		switch {
+		case m.Own != NotOwn && !m.Mine && m.Kind == 0:
+			continue
+		case m.Own != NotOwn && !m.Mine:
+			m.Own = NotOwn
+		}
+		if !m.read(track, span) {
+			continue
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+	if len(t.Metrics) == 0 && !t.Cut {
+		return nil
+	}
+	return t
+}
+
+// read turns the points of a track into the form of its metric.
+func (m *Metric) read(t *track, span sample.Span) bool {
+	switch m.Form {
+	case queues.Level:
+		m.Levels = slices.DeleteFunc(t.levels(), func(r Reading) bool { return r.At < span.From || r.At > span.To })
+		return len(m.Levels) > 0
+	case queues.Spread:
+		if k := m.Series.Kind; k == sample.Histogram || k == sample.DeltaHisto {
+			m.count = t.counter(k, func(p mark) float64 { return p.count })
+		}
+	}
+	m.value = t.counter(m.Series.Kind, func(p mark) float64 { return p.value * t.Scale })
+	return m.value != nil
+}
+
+// Mean is the mean of a level over the points in [from, to), and their number.
+func (m *Metric) Mean(from, to int64) (mean float64, n int) {
+	i, j := m.within(from, to)
+	for _, r := range m.Levels[i:j] {
+		mean += r.Value
+	}
+	if n = j - i; n > 0 {
+		mean /= float64(n)
+	}
+	return mean, n
+}
+
+// within are the indices of the points of a level in [from, to).
+func (m *Metric) within(from, to int64) (i, j int) {
+	i = sort.Search(len(m.Levels), func(i int) bool { return m.Levels[i].At >= from })
+	j = i + sort.Search(len(m.Levels)-i, func(k int) bool { return m.Levels[i+k].At >= to })
+	return i, j
+}
+
+// Growth is by how much a counter, or the sum of a distribution, grew in
+// (from, to]; ok is false where its exports do not cover that.
+func (m *Metric) Growth(from, to int64) (v float64, ok bool) { return growth(m.value, from, to) }
+
+// Count is how many values a distribution took in (from, to]; ok is false for
+// other metrics and where its exports do not cover that.
+func (m *Metric) Count(from, to int64) (v float64, ok bool) { return growth(m.count, from, to) }
+
+func growth(r *reading, from, to int64) (float64, bool) {
+	if r == nil || len(r.times) < 2 || from < r.times[0] || to > r.times[len(r.times)-1] {
+		return 0, false
+	}
+	return r.at(to) - r.at(from), true
+}
+
+// Exports are the first and last export of a counter or distribution at or after
+// from and at or before to.
+func (m *Metric) Exports(from, to int64) (first, last int64, ok bool) {
+	if m.value == nil {
+		return 0, 0, false
+	}
+	return m.value.watched(from, to)
+}
+
+// Begins reports when a counter was first known: its first export, or its start
+// before that.
+func (m *Metric) Begins() int64 {
+	if m.value == nil || len(m.value.times) == 0 {
+		return 0
+	}
+	return m.value.times[0]
+}
+
+// Of returns the metrics for which pick is true; t may be nil.
+func (t *Telemetry) Of(pick func(m *Metric) bool) []*Metric {
+	var out []*Metric
+	if t == nil {
+		return out
+	}
+	for _, m := range t.Metrics {
+		if pick(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Named are the metrics of servers with a canonical name; t may be nil.
+func (t *Telemetry) Named(name string) []*Metric {
+	return t.Of(func(m *Metric) bool { return m.Kind != 0 && m.Name == name })
+}
+
+// Queue names what a server metric is called and what it says.
+type Queue struct {
+	Name string
+	Kind queues.Kind
+	Unit string // of the values of Value: 1, s or 1/s
+}
+
+// Queues lists the server metrics that can be shown over time, by name; t may be
+// nil.
+func (t *Telemetry) Queues() []Queue {
+	var out []Queue
+	for _, m := range t.Of(func(m *Metric) bool { return m.Kind != 0 }) {
+		out = append(out, Queue{m.Name, m.Kind, m.unit()})
+	}
+	slices.SortFunc(out, func(a, b Queue) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b Queue) bool { return a.Name == b.Name })
+}
+
+// unit is that of the values over time.
+func (m *Metric) unit() string {
+	switch {
+	case m.Form == queues.Level && m.Kind == queues.Age, m.Form == queues.Spread && m.count != nil:
+		return "s"
+	case m.Form == queues.Level, m.Kind == queues.ActiveTime, m.Form == queues.Spread:
+		return "1" // a sum of waits grows per second by the mean number that waits
+	}
+	return "1/s"
+}
+
+// Value is a server metric over [from, to): the mean of a level, the growth per
+// second of a counter, the mean of what a distribution took. Several series of
+// one name add up, or the largest counts, as the metric has it. ok is false where
+// nothing was exported.
+func Value(metrics []*Metric, from, to int64) (v float64, ok bool) {
+	var sum, n float64
+	for _, m := range metrics {
+		one, weight, any := m.over(from, to)
+		switch {
+		case !any:
+			continue
+		case weight > 0: // a mean: by what it was taken over
+			sum, n = sum+one*weight, n+weight
+		case m.Merge == queues.Most && ok:
+			v = max(v, one)
+		default:
+			v += one
+		}
+		ok = true
+	}
+	if n > 0 {
+		v = sum / n
+	}
+	return v, ok
+}
+
+// over is the value of one series; weight is the number of values that it is the
+// mean of, 0 where it is no such mean.
+func (m *Metric) over(from, to int64) (v, weight float64, ok bool) {
+	if m.Form == queues.Level {
+		v, n := m.Mean(from, to)
+		return v, 0, n > 0
+	}
+	v, ok = m.Growth(from, to)
+	if !ok {
+		return 0, 0, false
+	}
+	if m.count == nil {
+		return v / (float64(to-from) / 1e9), 0, true
+	}
+	n, _ := m.Count(from, to)
+	if n <= 0 {
+		return 0, 0, false
+	}
+	return v / n, n, true
+}
+
+// size is about the memory of the telemetry in bytes.
+func (t *Telemetry) size() int {
+	if t == nil {
+		return 0
+	}
+	n := 0
+	for _, m := range t.Metrics {
+		n += 400 + 16*len(m.Levels)
+		for _, r := range [...]*reading{m.value, m.count} {
+			if r == nil {
+				continue
+			}
+			n += 8 * len(r.times)
+			for i := range r.lives {
+				n += 16*len(r.lives[i].time) + 48
+			}
+		}
+	}
+	return n
+}
