@@ -34,6 +34,13 @@ type Persistent struct {
 type Exchange struct {
 	Request
 	Attempts []int64 // when each was sent
+	Ends     []End   // what its client saw of each
+}
+
+// End is how an attempt ended for its client.
+type End struct {
+	At      int64 // ns
+	Outcome sample.Outcome
 }
 
 // Aftermath is what a perfect observer saw on both sides.
@@ -115,13 +122,13 @@ func (r *persistent) send(exchange int, at float64) {
 	s := &r.cfg.Server
 	if s.Room > 0 && r.station.held() >= s.Room {
 		r.out.Refused = append(r.out.Refused, r.ns(at))
-		heap.Push(&r.events, event{at: at + shedS, kind: refuse, id: id})
+		heap.Push(&r.events, event{at: at + s.refuse(), kind: refuse, id: id})
 		return
 	}
 	if t := r.cfg.Retry.TimeoutS; t > 0 {
 		heap.Push(&r.events, event{at: at + t, kind: giveUp, id: id})
 	}
-	r.station.arrive(at, id, s.MeanS*s.Service(r.rng))
+	r.station.arrive(at, id, s.work(at, r.rng))
 }
 
 func (r *persistent) complete(id int, at float64) {
@@ -130,7 +137,7 @@ func (r *persistent) complete(id int, at float64) {
 		r.out.Abandoned = append(r.out.Abandoned, r.ns(at))
 		return
 	}
-	r.attempts[id].over = true
+	r.over(id, at, sample.OK)
 	r.end(r.attempts[id].exchange, at, sample.OK)
 }
 
@@ -139,7 +146,7 @@ func (r *persistent) fail(id int, at float64, outcome sample.Outcome) {
 	if r.attempts[id].over {
 		return // answered in time
 	}
-	r.attempts[id].over = true
+	r.over(id, at, outcome)
 	exchange := r.attempts[id].exchange
 	c := &r.cfg.Retry
 	if len(r.out.Exchanges[exchange].Attempts) >= c.Attempts || c.Budget > 0 && r.tokens < 1 {
@@ -151,6 +158,13 @@ func (r *persistent) fail(id int, at float64, outcome sample.Outcome) {
 	}
 	pause := c.BackoffS * (0.5 + r.rng.Float64())
 	heap.Push(&r.events, event{at: at + pause, kind: wake, id: exchange})
+}
+
+// over ends an attempt as its client saw it.
+func (r *persistent) over(id int, at float64, outcome sample.Outcome) {
+	r.attempts[id].over = true
+	x := &r.out.Exchanges[r.attempts[id].exchange]
+	x.Ends = append(x.Ends, End{r.ns(at), outcome})
 }
 
 func (r *persistent) end(exchange int, at float64, outcome sample.Outcome) {

@@ -9,10 +9,19 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
-// Step is a stretch of the schedule at one rate.
+// Step is a stretch of the schedule at one rate, or a ramp from it to another.
 type Step struct {
 	RatePerS  float64
+	ToRate    float64 // at the end of a ramp; 0: RatePerS
 	DurationS float64
+}
+
+// rate holds at so many seconds into the step.
+func (s Step) rate(t float64) float64 {
+	if s.ToRate == 0 {
+		return s.RatePerS
+	}
+	return s.RatePerS + (s.ToRate-s.RatePerS)*min(1, t/s.DurationS)
 }
 
 // Client is how requests are sent and how long their senders wait.
@@ -47,7 +56,7 @@ type Request struct {
 	User     int // of a closed population
 }
 
-// shedS is how long a rejection takes.
+// shedS is how long a rejection takes, unless the server says otherwise.
 const shedS = 0.001
 
 // Run simulates until every request has ended, and returns them in order of
@@ -79,8 +88,12 @@ func Schedule(steps []Step, arrivals Arrivals, rng *rand.Rand) []float64 {
 	for _, s := range steps {
 		end := from + s.DurationS
 		at = max(at, from)
-		for s.RatePerS > 0 {
-			if at += gap(s.RatePerS); at >= end {
+		for s.RatePerS > 0 || s.ToRate > 0 {
+			g := gap(max(s.rate(at-from), 1/s.DurationS))
+			if s.ToRate > 0 { // the same gap at the rate of its middle
+				g *= max(s.rate(at-from), 1/s.DurationS) / max(s.rate(at-from+g/2), 1/s.DurationS)
+			}
+			if at += g; at >= end {
 				break
 			}
 			out = append(out, at)
@@ -212,13 +225,13 @@ func (r *run) send(id int, at float64) {
 	r.requests[id].Sent = r.ns(at)
 	s := &r.cfg.Server
 	if s.Room > 0 && r.station.held() >= s.Room {
-		r.push(event{at: at + shedS, kind: refuse, id: id})
+		r.push(event{at: at + s.refuse(), kind: refuse, id: id})
 		return
 	}
 	if t := r.cfg.Client.TimeoutS; t > 0 {
 		r.push(event{at: at + t, kind: giveUp, id: id})
 	}
-	r.station.arrive(at, id, s.MeanS*s.Service(r.rng))
+	r.station.arrive(at, id, s.work(at, r.rng))
 }
 
 func (r *run) finish(id int, at float64, outcome sample.Outcome) {

@@ -3,6 +3,7 @@ package sim
 import (
 	"container/heap"
 	"math"
+	"math/rand/v2"
 )
 
 // Server is the station under test.
@@ -19,6 +20,40 @@ type Server struct {
 	StallEveryS, StallS float64
 	// One stop of all work.
 	StopAtS, StopS float64
+	// Factor, when set, is by how much longer the work of a request takes that
+	// arrives at time t, in seconds from the start: a leak, a warm-up.
+	Factor func(t float64) float64
+	// RefuseS is how long a rejection takes; 0: 1 ms.
+	RefuseS float64
+}
+
+// work draws the work of a request that arrives at time t.
+func (s *Server) work(t float64, rng *rand.Rand) float64 {
+	w := s.MeanS * s.Service(rng)
+	if s.Factor != nil {
+		w *= s.Factor(t)
+	}
+	return w
+}
+
+// refuse is how long a rejection takes, in seconds.
+func (s *Server) refuse() float64 {
+	if s.RefuseS > 0 {
+		return s.RefuseS
+	}
+	return shedS
+}
+
+// Leak is the factor of a server that gets slower by a share of its first speed
+// every second.
+func Leak(perS float64) func(t float64) float64 {
+	return func(t float64) float64 { return 1 + perS*t }
+}
+
+// WarmUp is the factor of a server that begins so many times as slow and gets
+// there with the given time constant, in seconds.
+func WarmUp(times, seconds float64) func(t float64) float64 {
+	return func(t float64) float64 { return 1 + (times-1)*math.Exp(-t/seconds) }
 }
 
 // One is the speed of a plain processor-sharing server.
