@@ -23,8 +23,11 @@ type Format struct {
 
 // formats lists all formats in the order in which they are tried: those that
 // are sure of themselves first.
-func formats() []Format {
-	return nil
+func formats() []Format { return slices.Concat(leading(), further()) }
+
+// leading are the formats of k6, JMeter, Vegeta, Gatling and OpenTelemetry.
+func leading() []Format {
+	return []Format{k6JSON()}
 }
 
 // Names lists the names of all formats, in alphabetical order.
