@@ -17,6 +17,7 @@ type Mapping struct {
 	Attributes map[string]string         // their attribute -> loadtest.* name
 	Metrics    map[string]Role           // their metric -> role
 	Outcomes   map[string]sample.Outcome // HTTP status, gRPC code or error.type -> outcome
+	Requests   map[string]Stamp          // field of InfluxDB lines -> that it is the duration of one request
 }
 
 // maxMapping bounds the size of a mapping file.
@@ -25,7 +26,7 @@ const maxMapping = 1 << 20
 // ParseMapping reads a mapping file. Anything that it does not know is an
 // error; all problems are reported at once, each with its line.
 func ParseMapping(data []byte) (Mapping, error) {
-	m := Mapping{Attributes: map[string]string{}, Metrics: map[string]Role{}, Outcomes: map[string]sample.Outcome{}}
+	m := Mapping{Attributes: map[string]string{}, Metrics: map[string]Role{}, Outcomes: map[string]sample.Outcome{}, Requests: map[string]Stamp{}}
 	if len(data) > maxMapping {
 		return Mapping{}, fmt.Errorf("read mapping: file is larger than %d bytes", maxMapping)
 	}
@@ -72,8 +73,10 @@ func (p *parser) file(root *yaml.Node) {
 			p.section(v, k.Value, p.metric)
 		case "outcomes":
 			p.section(v, k.Value, p.outcome)
+		case "requests":
+			p.section(v, k.Value, p.request)
 		default:
-			p.problem(k, "unknown key %q (known: attributes, metrics, outcomes)", k.Value)
+			p.problem(k, "unknown key %q (known: attributes, metrics, outcomes, requests)", k.Value)
 		}
 	})
 }

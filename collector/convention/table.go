@@ -15,6 +15,7 @@ type Table struct {
 	http       map[int]sample.Outcome    // by HTTP status
 	grpc       map[int]sample.Outcome    // by gRPC code
 	errors     map[string]sample.Outcome // by error.type
+	requests   map[string]Stamp
 }
 
 // Default returns the table without a mapping file.
@@ -37,6 +38,7 @@ func New(m Mapping) *Table {
 		t.attributes[theirs] = loadtestAttribute([]byte(ours))
 		t.shapes[theirs[0]] |= 1 << (len(theirs) & 63)
 	}
+	t.requests = maps.Clone(m.Requests)
 	maps.Copy(t.metrics, m.Metrics)
 	for key, o := range m.Outcomes {
 		n, isNumber := number([]byte(key))

@@ -89,7 +89,7 @@ func TestParseMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseMapping(data)
+	got, err := ParseMapping(append(data, "\nrequests:\n  calls.took: end_ms\n"...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +97,7 @@ func TestParseMapping(t *testing.T) {
 		Attributes: map[string]string{"loadgen.intended_start": "loadtest.intended_time_unix_nano", "loadgen.scenario": "loadtest.scenario"},
 		Metrics:    map[string]Role{"orders.queue.depth": Queue},
 		Outcomes:   map[string]sample.Outcome{"503": sample.Shed, "ETIMEDOUT": sample.Timeout},
+		Requests:   map[string]Stamp{"calls.took": {Unit: 1e6, End: true}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -132,6 +133,7 @@ func TestParseMappingProblems(t *testing.T) {
 	check("attributes:\n  x:\n    y: z\n", `line 3: attributes of "x" must be a name`)
 	check("attributes: {x: http.status_code}\n", "unknown name")
 	check("metrics: {}\n---\nmetrics: {}\n", "only one document")
+	check("requests:\n  a.b: ms\n", `line 2: request "a.b": unknown stamp "ms" (known: end_ms, end_ns,`)
 	check("a: *b\n", "unknown anchor")
 	check("metrics: {? [a] : queue}\n", "must be a name")
 	check(strings.Repeat("#", maxMapping+1), "larger than")
