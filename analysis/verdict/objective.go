@@ -14,6 +14,7 @@ type goal struct {
 	state  *fold.State // the run narrowed to the objective's scenario; nil when it has none
 	missed bool
 	open   bool // neither met nor missed
+	absent bool // the run does not have its scenario
 	why    string
 }
 
@@ -33,6 +34,9 @@ func (g *goal) covers(t *judged) bool {
 func (j *judge) hold() {
 	for i := range j.goals {
 		g := &j.goals[i]
+		if g.absent {
+			continue
+		}
 		seen := false
 		for _, t := range j.steps {
 			if !g.covers(t) {
@@ -165,7 +169,7 @@ func among(v *float64, lo float64) string {
 // carries holds the classified steps against the rates that had to be carried.
 func (j *judge) carries() {
 	for i := range j.goals {
-		if g := &j.goals[i]; g.MustCarryPerS != nil {
+		if g := &j.goals[i]; g.MustCarryPerS != nil && !g.absent {
 			j.carry(g)
 		}
 	}
