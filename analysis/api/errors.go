@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/query"
 )
 
 // problem is an error with the answer that it gets.
@@ -48,6 +49,9 @@ func asProblem(err error) *problem {
 			status: http.StatusRequestEntityTooLarge, code: "body_too_large",
 			text: fmt.Sprintf("body is larger than %d bytes", e.Limit),
 		}
+	}
+	if e, ok := errors.AsType[*query.UnknownError](err); ok {
+		return &problem{status: http.StatusNotFound, code: e.What + "_not_found", text: e.Error(), hint: e.Hint()}
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):

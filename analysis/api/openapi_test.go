@@ -295,6 +295,8 @@ func TestDocumentMatchesTypes(t *testing.T) {
 		wire.InFlight{},
 		wire.Stability{},
 		wire.Little{},
+		wire.LittleCheck{},
+		wire.Queue{},
 		wire.Source{},
 		wire.Knee{},
 		wire.Metastability{},

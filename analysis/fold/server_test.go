@@ -8,8 +8,8 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
-	"github.com/plimsoll/plimsoll/analysis/queues"
 	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/queues"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -32,15 +34,30 @@ func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options
 		}
 		narrow := opt
 		narrow.Scenario = g.Scenario
-		if g.state, err = a.state(ctx, ev, narrow); err != nil {
+		if g.state, err = a.state(ctx, ev, narrow); err == nil {
+			continue
+		}
+		unknown, ok := errors.AsType[*query.UnknownError](err)
+		if !ok {
 			return nil, err
 		}
+		g.absent = true
+		g.settle(false, fmt.Sprintf("The objective %q is about the scenario %q, which this run does not have: %s.", g.title(), g.Scenario, unknown.Hint()))
 	}
 	return j.document(), nil
 }
 
-// state folds the evidence, or finds it folded already.
+// state folds the evidence, or finds it folded already. It refuses a question
+// about a part that the run does not have.
 func (a Analysis) state(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error) {
+	st, err := a.folded(ctx, ev, opt)
+	if err != nil {
+		return nil, err
+	}
+	return st, a.known(ctx, ev, st, opt)
+}
+
+func (a Analysis) folded(ctx context.Context, ev fold.Evidence, opt query.Options) (*fold.State, error) {
 	if a.Fold != nil {
 		return a.Fold(ctx, ev, opt)
 	}
@@ -149,7 +166,7 @@ func (j *judge) describe() wire.Run {
 	st := j.st
 	r := wire.Run{
 		ID: st.Run.ID, Name: st.Run.Name, Generator: st.Generator, Scenarios: st.Scenarios, State: wire.Live,
-		DeadlineS: st.DeadlineS, OfferedSource: st.OfferedSource,
+		DeadlineS: st.DeadlineS, OfferedSource: st.OfferedSource, Queues: j.queueNames(),
 	}
 	if r.Scenarios == nil {
 		r.Scenarios = []string{}

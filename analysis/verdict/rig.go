@@ -256,3 +256,28 @@ func (j *judge) felt() {
 		"%s a user with 20 requests a day waits longer than the p95 of %s on %s of days, and %s requests a minute wait longer than the p99 of %s.",
 		top.at(), lasting(p95), share(audit.MeetsPerDay(0.95, 20)), human(int64(audit.Slower(0.99, value(top.wire.Offered))+0.5)), lasting(p99))
 }
+
+// paced reports whether the arrivals of a step came at equal gaps: as seen, or as
+// stated where that cannot be seen.
+func (j *judge) paced(t *judged) bool {
+	if t.Counts == nil {
+		if p := t.Rig.Arrivals.Result().Process; p != audit.UnknownProcess {
+			return p == audit.Paced
+		}
+	}
+	return j.process() == "constant"
+}
+
+// surelyDispersed is the 97.5 % point of the dispersion of counts in twenty
+// blocks where the true one is 1: χ²₁₉/19.
+const surelyDispersed = 32.85 / 19
+
+// dispersion is the variance to mean of departures where it is known to exceed
+// that of a Poisson stream, else 0: intervals of rates are widened by what is
+// known.
+func (t *judged) dispersion() float64 {
+	if d := t.result.DispersionOut; d > surelyDispersed {
+		return d
+	}
+	return 0
+}

@@ -35,7 +35,7 @@ func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Option
 	v := viewer{st: st, j: newJudge(st, nil)}
 	for _, name := range names(opt) {
 		if queue, ok := strings.CutPrefix(name, "queue:"); ok {
-			if out.Columns[name], err = queueColumn(ctx, ev, queue, cells); err != nil {
+			if out.Columns[name], err = queueColumn(ctx, ev, st, queue, cells); err != nil {
 				return nil, err
 			}
 			continue
@@ -134,79 +134,4 @@ func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
 		return nil
 	}
 	return (&response.Cohort{Exact: h, Censored: response.New(2)}).Plain(q)
-}
-
-// queueColumn averages a server metric over each cell: the sum over its series
-// of the mean of their points.
-func queueColumn(ctx context.Context, ev fold.Evidence, name string, cells []*fold.Cell) ([]*float64, error) {
-	col := make([]*float64, len(cells))
-	if len(cells) == 0 {
-		return col, nil
-	}
-	type acc struct {
-		sum float64
-		n   int
-	}
-	found := map[sample.Series]map[int64]float64{}
-	span := sample.Span{From: cells[0].From, To: cells[len(cells)-1].To}
-	err := ev.Telemetry(ctx, span, func(b *sample.Batch) error {
-		for i := range b.Points {
-			p := &b.Points[i]
-			s := b.Series[p.Series]
-			if s.Name != name || p.Histogram != nil || s.Kind != sample.Gauge && s.Kind != sample.UpDown {
-				continue
-			}
-			if found[s] == nil {
-				found[s] = map[int64]float64{}
-			}
-			if old, ok := found[s][p.Time]; !ok || p.Value > old {
-				found[s][p.Time] = p.Value
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range cells {
-		var total float64
-		any := false
-		for _, s := range sortedSeries(found) {
-			var a acc
-			for _, t := range sortedTimes(found[s]) {
-				if t >= c.From && t < c.To {
-					a.sum += found[s][t]
-					a.n++
-				}
-			}
-			if a.n > 0 {
-				total += a.sum / float64(a.n)
-				any = true
-			}
-		}
-		if any {
-			col[i] = some(total)
-		}
-	}
-	return col, nil
-}
-
-func sortedSeries(m map[sample.Series]map[int64]float64) []sample.Series {
-	out := make([]sample.Series, 0, len(m))
-	for s := range m {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b sample.Series) int {
-		return strings.Compare(a.Source+"\x00"+a.Scope+"\x00"+a.Attributes, b.Source+"\x00"+b.Scope+"\x00"+b.Attributes)
-	})
-	return out
-}
-
-func sortedTimes(m map[int64]float64) []int64 {
-	out := make([]int64, 0, len(m))
-	for t := range m {
-		out = append(out, t)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -22,7 +22,7 @@ func (j *judge) levels() []knee.Level {
 		l := knee.Level{
 			Offered: value(w.Offered), Seconds: t.WarmSeconds(), Completed: value(w.Completed), OK: t.Outcomes[sample.OK],
 			CohortS: t.Seconds(), DrainS: w.DrainS, Due: w.Due, Dropped: w.DroppedRatio > dropLimit,
-			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful(), Paced: j.st.Process == "constant",
+			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful(), Paced: j.paced(t), Dispersion: t.dispersion(),
 			Returned: pushed && i >= back,
 		}
 		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 {

@@ -173,6 +173,9 @@ func CheckDeclaration(d *wire.Declaration) []string {
 	p.positive("timeout_s", d.TimeoutS)
 	p.positive("expected_interval_s", d.ExpectedIntervalS)
 	p.positive("users", d.Users)
+	if d.ThinkS != nil {
+		p.atLeastZero("think_s", *d.ThinkS)
+	}
 	p.positive("capacity_per_s", d.CapacityPerS)
 	if d.TimeoutS != nil && *d.TimeoutS > maxSchedule {
 		p.add("timeout_s is longer than ten years")

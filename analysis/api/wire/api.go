@@ -49,6 +49,7 @@ type Declaration struct {
 	AllowDrops        bool          `json:"allow_drops,omitempty"`
 	Targets           []string      `json:"targets,omitempty"`
 	Users             *float64      `json:"users,omitempty"`
+	ThinkS            *float64      `json:"think_s,omitempty"` // mean pause of a user between an answer and the next request
 	Objectives        []Objective   `json:"objectives,omitempty"`
 	CapacityPerS      *float64      `json:"capacity_per_s,omitempty"`
 }

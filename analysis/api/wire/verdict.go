@@ -54,7 +54,15 @@ type Run struct {
 	EndedAt       *time.Time `json:"ended_at"`
 	Grade         *string    `json:"grade"` // weakest grade of its rows
 	DeadlineS     *float64   `json:"deadline_s"`
-	OfferedSource string     `json:"offered_source"` // declared, configured, scheduled, counted
+	OfferedSource string     `json:"offered_source"`   // declared, configured, scheduled, counted
+	Queues        []Queue    `json:"queues,omitempty"` // server metrics that the series queue:NAME shows
+}
+
+// Queue is a metric of the servers under test.
+type Queue struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"` // waiting, active_requests, pool_pending, …
+	Unit string `json:"unit"` // of the series: 1, s or 1/s
 }
 
 // Estimate is a value with the interval that the data support. A quantile that
@@ -202,6 +210,22 @@ type Little struct {
 	OK            *bool    `json:"ok"`
 	ExactResidual *float64 `json:"exact_residual"`
 	Note          string   `json:"note,omitempty"`
+	// Checks are all independent counts of requests in flight, the best one first.
+	Checks []LittleCheck `json:"checks,omitempty"`
+}
+
+// LittleCheck compares an independent count of requests in flight with what the
+// rows account for over the same time.
+type LittleCheck struct {
+	Source    string   `json:"source"`            // the metric
+	Service   string   `json:"service,omitempty"` // whose it is; empty for the generator's own
+	Counted   *float64 `json:"counted"`
+	Records   *float64 `json:"records"`
+	Residual  *float64 `json:"residual"` // (counted − records) over the larger
+	Tolerance *float64 `json:"tolerance"`
+	OneSided  bool     `json:"one_sided"` // only a count above the records is a contradiction
+	Samples   int      `json:"samples"`   // points of a level; 0 for an integral
+	OK        *bool    `json:"ok"`
 }
 
 // Source summarises one generator process within a step.
