@@ -2,6 +2,7 @@ package fold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/plimsoll/plimsoll/analysis/query"
@@ -26,7 +27,15 @@ func Within(ctx context.Context, ev Evidence, opt query.Options, budget int) (*S
 }
 
 func build(ctx context.Context, f *folder) (*State, error) {
-	if err := f.scan(ctx); err != nil {
+	err := f.scan(ctx)
+	for errors.Is(err, errBlank) {
+		f = f.again()
+		err = f.scan(ctx)
+	}
+	if err == nil {
+		err = f.refuse()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("scan rows of %q: %w", f.run.ID, err)
 	}
 	if err := f.hold(ctx); err != nil {
@@ -76,7 +85,7 @@ func (f *folder) hold(ctx context.Context) error {
 // describe fills in what the passes so far have found.
 func (f *folder) describe() *State {
 	s := &State{
-		Run: f.run, Grade: f.weakest, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
+		Run: f.run, Grade: f.weakest, Nameless: f.blank.scenarios, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
 		Narrowed: f.opt.Scenario != "" || f.opt.Source != "" || f.opt.From != nil || f.opt.To != nil,
 		AtOnce:   f.rows > 0 && f.lastDue-f.first < instant,
 		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),

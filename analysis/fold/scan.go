@@ -24,6 +24,8 @@ type folder struct {
 	streams map[streamKey]*stream
 	meter   meter
 	points  points // of the generator and of servers
+	blank   blank
+	many    bool // too many names were seen
 
 	declared *Schedule
 	start    int64 // start of the declared schedule
@@ -145,6 +147,9 @@ func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sa
 			continue
 		}
 		r = b.Row(i)
+		if f.blank.scenarios {
+			r.Index = sample.NoIndex // it counts within a scenario
+		}
 		fn(g, &r)
 	}
 }
@@ -152,9 +157,10 @@ func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sa
 // translate maps the groups of a batch to those of the run.
 func (f *folder) translate(b *sample.Batch, to []*group) []*group {
 	for i := range b.Groups {
-		g := f.groups[b.Groups[i]]
+		named := f.blank.of(b.Groups[i])
+		g := f.groups[named]
 		if g == nil {
-			g = f.newGroup(&b.Groups[i])
+			g = f.newGroup(&named)
 		}
 		to = append(to, g)
 	}
@@ -193,6 +199,7 @@ func (f *folder) newGroup(s *sample.Group) *group {
 		}
 	}
 	f.groups[*s] = g
+	f.many = f.many || f.blank.see(s)
 	return g
 }
 
@@ -208,7 +215,9 @@ func (f *folder) scan(ctx context.Context) error {
 	var local []*group
 	again := false
 	err := f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
-		local = f.translate(b, local[:0])
+		if local = f.translate(b, local[:0]); f.many {
+			return errBlank
+		}
 		f.meter.add(b, wanted)
 		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {

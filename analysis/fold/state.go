@@ -58,6 +58,7 @@ type State struct {
 	SampledRows    int64 // rows that a sampler let through
 	Outside        int64 // requests due outside every step
 	Scheduled      *int64
+	Nameless       bool     // more scenarios were named than a run may have: it has none
 	Narrowed       bool     // only a part of the run was asked for
 	AtOnce         bool     // all requests were due at once
 	MultiRate      bool     // the steps do not all have the same rate
@@ -209,11 +210,16 @@ func (s *Step) Offered() float64 {
 func (s *Step) Want() float64 { return (s.Rate + s.ToRate) / 2 * s.Seconds() }
 
 // Slack is how far the count of arrivals may lie from Want: 1 % and three, and
-// four standard deviations where arrivals are not paced.
+// four standard deviations where arrivals are not paced; those of the bursts that
+// were seen where the plan says that there are bursts.
 func (s *Step) Slack(process string) float64 {
 	slack := 0.01*s.Want() + 3
+	seen := s.Rig.Arrivals.Result()
 	paced := func(p string) bool { return p == "constant" || p == "jittered" }
-	if !paced(process) && !paced(s.Rig.Arrivals.Result().Process.String()) {
+	switch {
+	case process == "bursty":
+		slack = max(slack, 4*math.Sqrt(max(1, seen.Wide)*s.Want()))
+	case !paced(process) && !paced(seen.Process.String()):
 		slack = max(slack, 4*math.Sqrt(s.Want()))
 	}
 	return slack

@@ -12,6 +12,9 @@ type UnknownError struct {
 	What  string   // scenario or source
 	Name  string   // what was asked for
 	Known []string // what there is, ascending
+	// TooMany, when set, is the number beyond which names are taken for something
+	// else, such as ids: the run names more.
+	TooMany int
 }
 
 // Error names the part.
@@ -22,6 +25,9 @@ const mostKnown = 20
 
 // Hint lists the parts that there are.
 func (e *UnknownError) Hint() string {
+	if e.TooMany > 0 {
+		return fmt.Sprintf("it names more than %d, which are taken for something else, such as ids, and passed over", e.TooMany)
+	}
 	if len(e.Known) == 0 {
 		return "its requests name no " + e.What
 	}
