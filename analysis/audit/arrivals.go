@@ -36,6 +36,7 @@ const (
 	pacedCV    = 0.2
 	jitteredCV = 0.6
 	sigmas     = 4
+	leastWide  = 10
 )
 
 // Arrivals accumulates the arrivals of one stretch at one rate. Feed due times,
@@ -130,6 +131,7 @@ type ArrivalsResult struct {
 	GapCV      float64 // standard deviation over mean of the gaps
 	Dispersion float64 // variance over mean of counts in windows of about 20 gaps
 	Windows    int64   // such windows
+	Wide       float64 // the same in the widest windows of which there are ten, up to 320 gaps: bursts last longer than twenty
 }
 
 // Result classifies the arrivals that were added:
@@ -158,6 +160,9 @@ func (a *Arrivals) Result() ArrivalsResult {
 		if off := math.Abs(math.Log(float64(w.width) / (windowGaps * a.mean))); off < best {
 			best = off
 			r.Dispersion, r.Windows = w.dispersion()
+		}
+		if d, n := w.dispersion(); n >= leastWide {
+			r.Wide = d
 		}
 	}
 	r.Process = r.classify()
