@@ -106,6 +106,10 @@ func models(key string) (known, bool) {
 		return summed("ts_queue_latency", Wait, micros)
 	case "gen.ai.server.request.duration":
 		return spread("gen_ai.server.request.duration", Duration, seconds)
+	case "gen.ai.latency.time.in.queue": // of spans: vLLM's llm_request
+		return spread("gen_ai.latency.time_in_queue", Wait, seconds)
+	case "gen.ai.latency.e2e":
+		return spread("gen_ai.latency.e2e", Duration, seconds)
 	}
 	return known{}, false
 }

@@ -86,6 +86,8 @@ func TestRecognise(t *testing.T) {
 		{"nv_inference_pending_request_count", "model=m", "", sample.Gauge, Queue{Name: "nv_inference_pending_request_count", Kind: Waiting, Place: "m"}},
 		{"nv_inference_queue_duration_us", "model=m", "", sample.Counter, Queue{Name: "nv_inference_queue_duration", Kind: Wait, Scale: 1e-6, Place: "m"}},
 		{"nv_trt_llm_request_metrics", "request_type=waiting", "", sample.Gauge, Queue{Name: "nv_trt_llm_request_metrics", Kind: Waiting}},
+		{"gen_ai.latency.time_in_queue", "", "s", sample.DeltaHisto, Queue{Name: "gen_ai.latency.time_in_queue", Kind: Wait}},
+		{"orders.queue.depth", "", "{request}", sample.Gauge, Queue{Name: "orders.queue.depth", Kind: Waiting}},
 		{"tgi_queue_size", "", "", sample.Gauge, Queue{Name: "tgi_queue_size", Kind: Waiting}},
 		{"sglang:num_queue_reqs", "model_name=m", "", sample.Gauge, Queue{Name: "sglang:num_queue_reqs", Kind: Waiting, Place: "m"}},
 		{sample.WithRole("queue", "my.depth"), "queue=a", "", sample.Gauge, Queue{Name: "my.depth", Kind: Waiting, Place: "a", Role: "queue"}},

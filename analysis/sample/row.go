@@ -78,6 +78,9 @@ const (
 	// Corrected says that the tool itself counted the time of the request from
 	// when it was due: Intended holds that, and nothing may be corrected again.
 	Corrected
+	// Operation says that the row is a whole operation on a model: client spans
+	// within it are what it took, not requests of their own.
+	Operation
 )
 
 // NoIndex is the Index of a row whose place in the schedule is unknown.

@@ -40,6 +40,10 @@ const (
 	FirstByteMillis  // the same in milliseconds
 	SampleRate       // this span stands for so many
 	SampleRatio      // this span was kept with this probability
+	OutputTokens     // tokens of the answer
+	ModelOperation   // the span is an operation on a model, whatever requests it takes
+	QueueSeconds     // of a server's span: time spent waiting
+	ServerSeconds    // of a server's span: time from arrival to the end, waiting included
 )
 
 // IsRunAlias reports whether a is one of the foreign names of the run id.
@@ -76,6 +80,10 @@ func loadtestAttribute(key []byte) Attribute {
 		return RequestID
 	case "loadtest.attempt.last":
 		return LastAttempt
+	case "loadtest.time_to_first_byte":
+		return FirstByteSeconds
+	case "loadtest.output_tokens":
+		return OutputTokens
 	}
 	return NoAttribute
 }
@@ -122,6 +130,14 @@ func builtin(key []byte) Attribute {
 		return FirstByteSeconds
 	case "response.time.ms":
 		return FirstByteMillis
+	case "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens", "llm.token_count.completion":
+		return OutputTokens
+	case "gen_ai.operation.name":
+		return ModelOperation
+	case "gen_ai.latency.time_in_queue":
+		return QueueSeconds
+	case "gen_ai.latency.e2e":
+		return ServerSeconds
 	case "SampleRate":
 		return SampleRate
 	case "sampling.probability", "sampler.param":
@@ -136,11 +152,14 @@ func builtinNames() []string {
 		"loadtest.run.id", "loadtest.run.name", "loadtest.scenario", "loadtest.generator", "loadtest.step",
 		"loadtest.intended_time_unix_nano", "loadtest.arrival.index", "loadtest.arrival.model", "loadtest.arrival.process",
 		"loadtest.arrival.rate", "loadtest.expected_interval", "loadtest.deadline", "loadtest.request.id", "loadtest.attempt.last",
+		"loadtest.time_to_first_byte", "loadtest.output_tokens",
 		"test_id", "testid", "test.run.id", "run.id", "http.response.status_code", "http.status_code", "rpc.grpc.status_code",
 		"rpc.response.status_code", "error.type", "http.request.resend_count", "http.resend_count", "service.name",
 		"service.namespace", "service.instance.id", "host.name", "process.pid", "gen_ai.response.time_to_first_chunk",
 		"gen_ai.latency.time_to_first_token", "gen_ai.server.time_to_first_token", "gen_ai.client.operation.time_to_first_chunk",
 		"response.time.ms", "SampleRate", "sampling.probability", "sampler.param",
+		"gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens", "llm.token_count.completion",
+		"gen_ai.operation.name", "gen_ai.latency.time_in_queue", "gen_ai.latency.e2e",
 	}
 }
 

@@ -1,6 +1,10 @@
 package convention
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
+)
 
 // Identity is what a resource says about the process that it describes.
 type Identity struct {
@@ -67,11 +71,34 @@ func KnownGenerator(scope, service []byte) (name string, ok bool) {
 	return "", false
 }
 
+// LoopOf returns how a known generator decides when to send, where it cannot do
+// otherwise.
+func LoopOf(generator string) sample.Model {
+	switch generator {
+	case "locust":
+		return sample.Closed // each user sends again after its answer
+	case "artillery":
+		return sample.Open // virtual users arrive by phase; those over maxVusers are dropped
+	}
+	return sample.UnknownModel
+}
+
 // NestsClients reports whether a scope is known to wrap client spans in client
 // spans, so that spans of one request may arrive in different exports.
 func NestsClients(scope []byte) bool {
 	switch string(scope) {
 	case "artillery-http", "artillery-playwright", "opentelemetry.instrumentation.requests":
+		return true
+	}
+	return false
+}
+
+// PartsOfRequests reports whether the client spans of a scope are parts of
+// requests: the look-up of a name, the connection, the sending.
+func PartsOfRequests(scope []byte) bool {
+	switch string(scope) {
+	case "go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace",
+		"@opentelemetry/instrumentation-dns", "@opentelemetry/instrumentation-net":
 		return true
 	}
 	return false

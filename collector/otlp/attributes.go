@@ -30,6 +30,8 @@ type attributes struct {
 	intended, index           int64
 	deadline, interval        int64
 	firstByte                 int64 // after sending
+	tokens                    int64
+	queued, served            float64 // seconds, by a server
 	rate                      float64
 
 	id     convention.Identity // resources only
@@ -50,6 +52,7 @@ const (
 	runBits     = 1<<convention.RunID | 1<<convention.RunName | aliasBit
 	inheritBits = groupBits | runBits | 1<<convention.IntendedTime | 1<<convention.ArrivalIndex |
 		1<<convention.RequestID
+	serverBits = 1<<convention.QueueSeconds | 1<<convention.ServerSeconds
 )
 
 func (a *attributes) reset() {
@@ -230,6 +233,18 @@ func (a *attributes) setRare(role convention.Attribute, v *value) (ok bool) {
 		ms, isNumber := v.float()
 		a.firstByte = int64(ms * 1e6)
 		return isNumber && ms >= 0 && ms < 1e9
+	case convention.OutputTokens:
+		n, isInt := v.int()
+		a.tokens = n
+		return isInt && n > 0 && n <= maxTokens
+	case convention.ModelOperation:
+		return len(v.text()) > 0
+	case convention.QueueSeconds:
+		a.queued, ok = v.float()
+		return ok && a.queued >= 0 && a.queued < 1e7
+	case convention.ServerSeconds:
+		a.served, ok = v.float()
+		return ok && a.served >= 0 && a.served < 1e7
 	case convention.SampleRate:
 		n, isNumber := v.float()
 		a.sampled = a.sampled || isNumber && n > 1
@@ -342,6 +357,9 @@ func (a *attributes) inherit(outer *attributes) {
 	}
 	a.has |= lacks
 }
+
+// maxTokens is more than any answer has.
+const maxTokens = 1 << 32
 
 func statusCode(v *value) (int, bool) {
 	n, ok := v.int()

@@ -32,6 +32,7 @@ type Decoder struct {
 	nest    *nesting  // what is known about nesting, in the second pass
 	nested  nesting
 
+	served  served // what spans of servers said, in this scope
 	points  pointFields
 	schemas *schemas
 	wire    []byte // JSON as protobuf
@@ -141,8 +142,9 @@ func (d *Decoder) readStream(scope []byte) {
 	service := d.resource.id.Name
 	d.stream = stream{
 		source: d.intern.limited(d.buf, 4*convention.MaxText), service: d.intern.text(service),
-		scope: d.intern.text(scope), nests: convention.NestsClients(scope),
+		scope: d.intern.text(scope), nests: convention.NestsClients(scope), parts: convention.PartsOfRequests(scope),
 	}
+	d.served = served{}
 	s := &d.stream
 	s.generator, s.known = convention.KnownGenerator(scope, service)
 	switch {

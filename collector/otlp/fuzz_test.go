@@ -154,6 +154,8 @@ func seeds(t testing.TB) [][]byte {
 		request(nil, "", testSpan{kind: 3, start: base, end: base}, testSpan{kind: 3}, testSpan{kind: 3, start: 5, end: 6}, testSpan{kind: 3, start: base, end: base - 1}),
 		request(res, "s", span(a, a, 3, "loadtest.request.id", "q", "loadtest.attempt.last", true, "http.request.resend_count", 2,
 			"rpc.grpc.status_code", 14, "loadtest.arrival.index", 12, "loadtest.intended_time_unix_nano", base-1, "sampling.probability", 0.5)),
+		request(res, "s", span(a, "", 3, "gen_ai.operation.name", "chat", "gen_ai.usage.output_tokens", 9), span(b, a, 3), span(c, b, 3, "llm.usage.completion_tokens", 3)),
+		request(res, "go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace", span(a, "", 3), span(b, a, 3)),
 	}
 }
 

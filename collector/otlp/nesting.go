@@ -9,6 +9,7 @@ type spanRef struct {
 	row        int32 // its row, or negative
 	batch      int16 // the batch of the row
 	client     bool
+	operation  bool
 }
 
 // extent is a place in the request's bytes.
@@ -21,7 +22,8 @@ type nesting struct {
 	table    []int32  // open addressing by hash of the ids; index into refs plus one
 	outerOf  []int32  // for each ref, the client span that is its parent, or -1
 	at       []extent // for each ref, the span; the second pass builds refs anew
-	outer    []bool   // for each ref, whether it is the parent of a client span
+	outer    []bool   // for each ref, whether it is the parent of a client span that is a request
+	inner    []bool   // for each ref, whether it is within an operation that is the request
 	loose    []bool   // for each ref, whether it is a client span under a client span or an unknown one
 	anyOuter bool
 	wanted   bool // a scope asks for spans to be named
@@ -49,6 +51,7 @@ func (n *nesting) find(refs []spanRef) bool {
 	n.index(refs)
 	n.outerOf, n.at = sized(n.outerOf, len(refs)), sized(n.at, len(refs))
 	n.outer, n.loose = sized(n.outer, len(refs)), sized(n.loose, len(refs))
+	n.inner = sized(n.inner, len(refs))
 	for i := range refs {
 		r := &refs[i]
 		n.outerOf[i], n.at[i] = -1, r.at
@@ -60,11 +63,31 @@ func (n *nesting) find(refs []spanRef) bool {
 		case p < 0:
 			n.loose[i] = true
 		case p != i && refs[p].client:
-			n.outerOf[i], n.outer[p], n.anyOuter = int32(p), true, true
+			n.outerOf[i], n.anyOuter = int32(p), true
 			n.loose[i] = true
 		}
 	}
+	for i := range refs {
+		p := n.outerOf[i]
+		if p < 0 {
+			continue
+		}
+		if n.inner[i] = !refs[i].operation && n.within(refs, p); !n.inner[i] {
+			n.outer[p] = true
+		}
+	}
 	return true
+}
+
+// within reports whether a client span or one around it is an operation.
+func (n *nesting) within(refs []spanRef, at int32) bool {
+	for depth := 0; at >= 0 && depth < maxDepth; depth++ {
+		if refs[at].operation {
+			return true
+		}
+		at = n.outerOf[at]
+	}
+	return false
 }
 
 // index enters all spans into the table.
@@ -95,7 +118,9 @@ func (n *nesting) lookup(refs []spanRef, trace *[16]byte, id *[8]byte) int {
 	return -1
 }
 
-func (n *nesting) isOuter(ref int) bool { return n.outer[ref] }
+// counts reports whether a client span is a request, not a layer around one or a
+// part of one.
+func (n *nesting) counts(ref int) bool { return !n.outer[ref] && !n.inner[ref] }
 
 // sized returns s with n zero elements.
 func sized[T any](s []T, n int) []T {

@@ -51,10 +51,20 @@ type oracleSpan struct {
 	s                ptrace.Span
 	resource, own    attributes
 	source, gen      string
-	nests            bool
+	nests, known     bool
+	parts            bool
 	outer            *oracleSpan
 	isOuter, isLoose bool
+	isInner          bool
 }
+
+func (sp *oracleSpan) client() bool { return sp.s.Kind() == ptrace.SpanKindClient && !sp.parts }
+
+func (sp *oracleSpan) operation() bool {
+	return sp.own.is(convention.ModelOperation) || sp.own.is(convention.OutputTokens)
+}
+
+func (sp *oracleSpan) counts() bool { return sp.client() && !sp.isOuter && !sp.isInner }
 
 func (o *oracle) read(td ptrace.Traces) {
 	for _, rs := range td.ResourceSpans().All() {
@@ -71,7 +81,7 @@ func (o *oracle) read(td ptrace.Traces) {
 				gen = string(convention.AppendSafe(nil, scope, convention.MaxText))
 			}
 			for _, s := range ss.Spans().All() {
-				sp := &oracleSpan{s: s, resource: res, source: source, gen: gen, nests: convention.NestsClients(scope)}
+				sp := &oracleSpan{s: s, resource: res, source: source, gen: gen, nests: convention.NestsClients(scope), known: known, parts: convention.PartsOfRequests(scope)}
 				fill(o.table, &sp.own, s.Attributes())
 				o.spans = append(o.spans, sp)
 			}
@@ -79,7 +89,7 @@ func (o *oracle) read(td ptrace.Traces) {
 	}
 	o.relate()
 	for _, sp := range o.spans {
-		if sp.s.Kind() == ptrace.SpanKindClient && !sp.isOuter {
+		if sp.counts() {
 			o.row(sp)
 		}
 	}
@@ -101,15 +111,23 @@ func (o *oracle) relate() {
 		}
 	}
 	for _, sp := range o.spans {
-		if sp.s.Kind() != ptrace.SpanKindClient || sp.s.ParentSpanID().IsEmpty() || sp.s.SpanID().IsEmpty() {
+		if !sp.client() || sp.s.ParentSpanID().IsEmpty() || sp.s.SpanID().IsEmpty() {
 			continue
 		}
 		p := byID[key{sp.s.TraceID(), sp.s.ParentSpanID()}]
 		switch {
 		case p == nil:
 			sp.isLoose = true
-		case p != sp && p.s.Kind() == ptrace.SpanKindClient:
-			sp.outer, p.isOuter, sp.isLoose = p, true, true
+		case p != sp && p.client():
+			sp.outer, sp.isLoose = p, true
+		}
+	}
+	for _, sp := range o.spans {
+		for p, n := sp.outer, 0; p != nil && n < maxDepth; p, n = p.outer, n+1 {
+			sp.isInner = sp.isInner || p.operation() && !sp.operation()
+		}
+		if sp.outer != nil && !sp.isInner {
+			sp.outer.isOuter = true
 		}
 	}
 }
@@ -125,7 +143,7 @@ func (o *oracle) row(sp *oracleSpan) {
 		return
 	}
 	d := Decoder{table: o.table, resource: sp.resource, intern: newIntern()}
-	f := flatRow{Run: d.intern.text(runOf(&a, &sp.resource)), Group: d.group(&stream{source: sp.source, generator: sp.gen}, &a)}
+	f := flatRow{Run: d.intern.text(runOf(&a, &sp.resource)), Group: d.group(&stream{source: sp.source, generator: sp.gen, known: sp.known}, &a)}
 	r := sample.Row{Sent: int64(start), Done: int64(end), Index: sample.NoIndex}
 	if a.is(convention.IntendedTime) {
 		r.Intended = a.intended
@@ -150,6 +168,12 @@ func (o *oracle) row(sp *oracleSpan) {
 	}
 	if a.is(convention.FirstByteSeconds) || a.is(convention.FirstByteMillis) {
 		r.FirstByte = r.Sent + a.firstByte
+	}
+	if a.is(convention.OutputTokens) {
+		r.Tokens = a.tokens
+	}
+	if sp.operation() {
+		r.Flags |= sample.Operation
 	}
 	o.outcome(sp, &a, &r)
 	if r.FirstByte > r.Done {
@@ -206,12 +230,12 @@ func (o *oracle) name() {
 	i := 0
 	var kept []*oracleSpan
 	for _, sp := range o.spans {
-		if sp.s.Kind() != ptrace.SpanKindClient || sp.isOuter {
+		if !sp.counts() {
 			continue
 		}
 		if i < len(o.rows) && o.rows[i].Row.Sent == int64(sp.s.StartTimestamp()) && o.rows[i].Row.Done == int64(sp.s.EndTimestamp()) {
 			kept = append(kept, sp)
-			if sp.isLoose || sp.nests {
+			if sp.isLoose || sp.nests || sp.operation() {
 				needs[batchOf(&o.rows[i])] = true
 			}
 			i++

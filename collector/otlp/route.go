@@ -102,7 +102,7 @@ func (b *routed) group(g *sample.Group) (uint16, bool) {
 type stream struct {
 	source, service, generator, scope string
 	known                             bool // the generator is a known one
-	nests                             bool
+	nests, parts                      bool
 	cache                             [8]place
 	hints                             [32]uint8 // by hash of a scenario, its last place in cache
 	filled, next                      int
@@ -201,6 +201,9 @@ func (d *Decoder) place(s *stream, a *attributes) (*place, Reason, bool) {
 // group builds the group of a span: the resource's values under the span's.
 func (d *Decoder) group(s *stream, a *attributes) sample.Group {
 	g := sample.Group{Source: s.source, Generator: s.generator}
+	if s.known {
+		g.Model = convention.LoopOf(s.generator)
+	}
 	for _, from := range [...]*attributes{&d.resource, a} {
 		if from.is(convention.Scenario) {
 			g.Scenario = d.intern.text(from.scenario)

@@ -114,6 +114,102 @@ func TestNesting(t *testing.T) {
 	}
 }
 
+// TestModels reads spans of clients of language models: the operation is the
+// request, whatever HTTP requests it takes, and a server's own spans are points.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	key := func(span string) uint64 { return hashSpan(id(traceA), id(span)) }
+	agent := client(spanD, "", "gen_ai.operation.name", "invoke_agent")
+	chat := client(spanA, spanD, "gen_ai.operation.name", "chat", "gen_ai.usage.output_tokens", 128, "gen_ai.response.time_to_first_chunk", 0.002)
+	http := client(spanB, spanA, "http.response.status_code", 200)
+	layer := client(spanC, spanB)
+	layer.end = base + 2e6
+	want := []flatRow{{
+		Group: sample.Group{Source: "load", Generator: "load"},
+		Row: sample.Row{
+			Sent: base, Done: base + 5e6, FirstByte: base + 2e6, Index: sample.NoIndex, Key: key(spanD), Self: key(spanA),
+			Flags: sample.Operation, Tokens: 128,
+		},
+	}}
+	for _, spans := range [][]testSpan{{agent, chat, http, layer}, {layer, http, chat, agent}} {
+		rows, report := decodeRows(t, []any{"service.name", "load"}, "s", spans...)
+		if d := gocmp.Diff(want, rows); d != "" || report.Count(Nested) != 3 {
+			t.Errorf("%d nested: %s", report.Count(Nested), d)
+		}
+	}
+	// Its parts came in another request: they can be told from it later.
+	rows, _ := decodeRows(t, nil, "s", chat)
+	parts, _ := decodeRows(t, nil, "s", http)
+	if len(rows) != 1 || len(parts) != 1 || rows[0].Row.Self == 0 || parts[0].Row.Key != rows[0].Row.Self {
+		t.Errorf("%+v %+v", rows, parts)
+	}
+	for _, names := range []string{"gen_ai.usage.completion_tokens", "llm.usage.completion_tokens", "llm.token_count.completion", "loadtest.output_tokens"} {
+		if rows, _ := decodeRows(t, nil, "s", client(spanA, "", names, 7)); rows[0].Row.Tokens != 7 {
+			t.Errorf("%s: %+v", names, rows[0].Row)
+		}
+	}
+	for _, tokens := range []any{0, -1, "x", 1.5} {
+		if rows, _ := decodeRows(t, nil, "s", client(spanA, "", "gen_ai.usage.output_tokens", tokens)); rows[0].Row.Tokens != 0 {
+			t.Errorf("%v tokens: %+v", tokens, rows[0].Row)
+		}
+	}
+
+	served := func(queued, all float64) testSpan {
+		s := client(spanA, "", "gen_ai.latency.time_in_queue", queued, "gen_ai.latency.e2e", all, "gen_ai.usage.completion_tokens", 5)
+		s.kind, s.name = 2, "llm_request"
+		return s
+	}
+	d := NewDecoder(testTable(t))
+	later := served(0.25, 1.5)
+	later.start, later.end = base+1e9, base+3e9
+	batches, err := d.Traces(request([]any{"service.name", "vllm-server"}, "vllm.llm_engine", served(0.5, 2), later))
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := func(name string, sum, low, high float64) flatPoint {
+		return flatPoint{
+			Run: sample.Telemetry, Series: sample.Series{Source: "vllm-server", Service: "vllm-server", Scope: "vllm.llm_engine", Name: name, Unit: "s", Kind: sample.DeltaHisto},
+			Point: sample.Point{Start: base, Time: base + 3e9, Value: sum, Histogram: &sample.Distribution{Count: 2, Min: low, Max: high}},
+		}
+	}
+	points := []flatPoint{point("gen_ai.latency.e2e", 3.5, 1.5, 2), point("gen_ai.latency.time_in_queue", 0.75, 0.25, 0.5)}
+	if diff := gocmp.Diff(points, flattenPoints(batches)); diff != "" || d.Report().Rows != 0 || d.Report().Points != 2 {
+		t.Errorf("%+v %s", d.Report(), diff)
+	}
+}
+
+// TestPartsOfRequests leaves out the spans of what a request is made of.
+func TestPartsOfRequests(t *testing.T) {
+	t.Parallel()
+	d := NewDecoder(testTable(t))
+	trace := request(nil, "go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace", client(spanB, spanA), client(spanC, spanA))
+	body := append(request(nil, "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", client(spanA, "")), trace...)
+	batches, err := d.Traces(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := flatten(batches); len(rows) != 1 || d.Report().Count(NotARequest) != 2 || d.Report().Count(Nested) != 0 {
+		t.Errorf("%+v %+v", rows, d.Report())
+	}
+}
+
+// TestLoops checks what known generators cannot do otherwise.
+func TestLoops(t *testing.T) {
+	t.Parallel()
+	for service, want := range map[string]sample.Model{"locust": sample.Closed, "mine": sample.UnknownModel} {
+		if rows, _ := decodeRows(t, []any{"service.name", service}, "s", client(spanA, "")); rows[0].Group.Model != want {
+			t.Errorf("%s: %v", service, rows[0].Group.Model)
+		}
+	}
+	rows, _ := decodeRows(t, []any{"service.name", "locust", "loadtest.arrival.model", "open"}, "s", client(spanA, ""))
+	if rows[0].Group.Model != sample.Open {
+		t.Errorf("what the resource says is not believed: %+v", rows[0].Group)
+	}
+	if rows, _ = decodeRows(t, nil, "artillery-http", client(spanA, "")); rows[0].Group.Model != sample.Open {
+		t.Errorf("artillery: %+v", rows[0].Group)
+	}
+}
+
 func TestSampledState(t *testing.T) {
 	t.Parallel()
 	check := func(state string, want bool) {

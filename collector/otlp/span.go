@@ -21,6 +21,11 @@ type spanFields struct {
 	invalid           bool // an id has a wrong length
 }
 
+// operation reports whether the span is a whole operation on a model.
+func (s *spanFields) operation() bool {
+	return s.has&(1<<convention.ModelOperation|1<<convention.OutputTokens) != 0
+}
+
 // Tags of a span's fields, as they are written.
 const (
 	attributeTag = 9<<3 | wireLen

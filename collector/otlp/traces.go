@@ -116,6 +116,7 @@ func (d *Decoder) scopeSpans(message []byte, at int) (err error) {
 			return err
 		}
 	}
+	d.flushServed()
 	return nil
 }
 
@@ -135,15 +136,16 @@ func (d *Decoder) oneSpan(at extent) error {
 		ref = len(d.refs)
 		d.remember(at)
 	}
-	if s.kind != kindClient {
+	if s.kind != kindClient || d.stream.parts {
 		d.report.Counts[NotARequest]++
+		d.served.add(s)
 		return nil
 	}
-	if !d.tracked && (s.parent != nil || d.stream.nests) {
+	if !d.tracked && (s.parent != nil || d.stream.nests || s.operation()) {
 		return errUntracked
 	}
 	if d.nest != nil && ref >= 0 {
-		if d.nest.isOuter(ref) {
+		if !d.nest.counts(ref) {
 			d.report.Counts[Nested]++
 			return nil
 		}
@@ -171,7 +173,7 @@ func (d *Decoder) oneSpan(at extent) error {
 	if ref >= 0 {
 		d.refs[ref].batch, d.refs[ref].row = int16(p.batch), int32(to.batch.Len())
 	}
-	if d.stream.nests {
+	if d.stream.nests || s.operation() {
 		to.nesting = true
 		d.nested.wanted = true
 	}
@@ -189,7 +191,8 @@ func (d *Decoder) remember(at extent) {
 		d.refs = append(d.refs, spanRef{})
 	}
 	r := &d.refs[n]
-	r.at, r.row, r.batch, r.client = at, -1, 0, s.kind == kindClient
+	r.at, r.row, r.batch = at, -1, 0
+	r.client, r.operation = s.kind == kindClient && !d.stream.parts, s.operation()
 	r.trace, r.id, r.parent = [16]byte{}, [8]byte(s.id), [8]byte{}
 	if s.trace != nil {
 		r.trace = [16]byte(s.trace)
@@ -226,6 +229,12 @@ func (d *Decoder) fill(row *sample.Row, b []byte) error {
 	}
 	if s.is(convention.FirstByteSeconds) || s.is(convention.FirstByteMillis) {
 		row.FirstByte = row.Sent + s.firstByte
+	}
+	if s.is(convention.OutputTokens) {
+		row.Tokens = s.tokens
+	}
+	if s.operation() {
+		row.Flags |= sample.Operation
 	}
 	err := d.outcome(row, b)
 	if row.FirstByte > row.Done {
