@@ -1,10 +1,12 @@
 package verdict
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/counts"
+	"github.com/plimsoll/plimsoll/analysis/fold"
 )
 
 // counted fills in what a step of a run without rows can say: omission can be
@@ -18,23 +20,12 @@ func (j *judge) counted(t *judged) {
 	if c.MeanS > 0 {
 		w.ServiceTime.Mean = some(c.MeanS)
 	}
-	for _, p := range c.Percentiles {
-		e := wire.Estimate{Lo: some(p.Bucket.Lo), Hi: some(p.Bucket.Hi), Confidence: 1}
-		if !p.Supported {
-			continue
-		}
-		switch p.Quantile {
-		case 0.5:
-			w.ServiceTime.P50 = e
-		case 0.9:
-			w.ServiceTime.P90 = e
-		case 0.95:
-			w.ServiceTime.P95 = e
-		case 0.99:
-			w.ServiceTime.P99 = e
-		case 0.999:
-			w.ServiceTime.P999 = e
-		}
+	bucketed(&w.ServiceTime, c.Percentiles)
+	if b := c.Service.Buckets; b != nil && b.Max > 0 {
+		w.ServiceTime.Max = some(b.Max)
+	}
+	if left := c.Service.LeftOut(); left > dropLimit {
+		refuse(&w.ServiceTime, leftOutReason(left))
 	}
 	if w.DroppedRatio > dropLimit {
 		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
@@ -42,6 +33,7 @@ func (j *judge) counted(t *judged) {
 	if len(c.Percentiles) == 0 {
 		refuse(&w.ServiceTime, "no histogram was exported")
 	}
+	j.corrected(t)
 	if w.ErrorRatio == 0 && c.Failed > 0 {
 		w.ErrorRatio = c.Failed // of requests: which iterations failed is not known
 	}
@@ -78,4 +70,60 @@ func (j *judge) counted(t *judged) {
 	if c.Loop == counts.LoopClosed {
 		w.Stability.State, w.Stability.NeedS = wire.Inconclusive, nil
 	}
+}
+
+// bucketed fills in percentiles that are known by the bucket that holds them.
+func bucketed(r *wire.Response, percentiles []counts.Percentile) {
+	for _, p := range percentiles {
+		e := wire.Estimate{Lo: some(p.Bucket.Lo), Hi: some(p.Bucket.Hi), Confidence: 1}
+		if !p.Supported {
+			continue
+		}
+		switch p.Quantile {
+		case 0.5:
+			r.P50 = e
+		case 0.9:
+			r.P90 = e
+		case 0.95:
+			r.P95 = e
+		case 0.99:
+			r.P99 = e
+		case 0.999:
+			r.P999 = e
+		}
+	}
+}
+
+func leftOutReason(left float64) string {
+	return "no number: " + share(left) + " of the requests are not in it, such as those that failed"
+}
+
+// madeUpLimit is the share of values that a tool's own correction may add. It
+// adds one for each request that it should have sent and did not: with more than
+// half of them made up, it is not about the requests any more.
+const madeUpLimit = 0.5
+
+// corrected shows times that the tool itself counted from when requests were due,
+// as they are (grade X). Nothing is corrected here, nor made out of service times.
+func (j *judge) corrected(t *judged) {
+	times := t.Counts.Response
+	n := int64(times.Buckets.Count())
+	if n == 0 {
+		return
+	}
+	grade := fold.GradeX.String()
+	r := wire.Response{Valid: true, Grade: &grade, N: n, Reason: "corrected by the tool itself and shown as it is; the value lies between lo and hi"}
+	bucketed(&r, times.Percentiles(0.5, 0.9, 0.95, 0.99, 0.999))
+	if b := times.Buckets; b.Max > 0 {
+		r.Max = some(b.Max)
+	}
+	switch made := times.MadeUp(); {
+	case made > madeUpLimit:
+		refuse(&r, fmt.Sprintf("no number: the tool's own correction made up %s of %s values", share(made), human(n)))
+	case times.LeftOut() > dropLimit:
+		refuse(&r, leftOutReason(times.LeftOut()))
+	case t.wire.DroppedRatio > dropLimit:
+		refuse(&r, droppedReason(t.wire.DroppedRatio))
+	}
+	t.wire.ResponseTime = r
 }

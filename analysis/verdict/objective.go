@@ -144,6 +144,10 @@ func (j *judge) quantile(g *goal, t *judged) {
 		g.settle(false, fmt.Sprintf("%s cannot be held against %s: %s.", name, lasting(limit), t.wire.ResponseTime.Reason))
 		return
 	}
+	if t.Counts != nil {
+		j.bucket(g, t, name)
+		return
+	}
 	switch {
 	case e.Lo != nil && *e.Lo > limit:
 		g.settle(true, fmt.Sprintf("%s %s was %s, over the objective of %s.", t.at(), name, among(e.Value, *e.Lo), lasting(limit)))
@@ -155,6 +159,20 @@ func (j *judge) quantile(g *goal, t *judged) {
 		n := int64(t.Response.N())
 		g.settle(false, fmt.Sprintf("%s %s lies too close to the objective of %s to tell with %s requests: about %s would be needed.",
 			t.at(), name, lasting(limit), human(n), human(4*n)))
+	}
+}
+
+// bucket holds a quantile that is known by its bucket: the bounds are certain.
+func (j *judge) bucket(g *goal, t *judged, name string) {
+	limit := *g.MaxS
+	b, ok := t.Counts.Response.Buckets.Quantile(*g.Quantile)
+	switch {
+	case ok && b.Lo >= limit:
+		g.settle(true, fmt.Sprintf("%s %s was over %s as the tool corrected it, over the objective of %s.", t.at(), name, lasting(b.Lo), lasting(limit)))
+	case ok && b.Hi <= limit:
+	default:
+		g.settle(false, fmt.Sprintf("%s %s lies somewhere between %s and %s as the tool reports it: the objective of %s lies between.",
+			t.at(), name, lasting(b.Lo), lasting(b.Hi), lasting(limit)))
 	}
 }
 
