@@ -64,6 +64,7 @@ func (c Config) Validate() error {
 type Deps struct {
 	Runs     Runs
 	Analysis Analysis
+	Import   Importer // nil: files are not imported
 	Now      func() time.Time
 	Log      *slog.Logger
 	// Metrics write further metrics in the Prometheus text format after the API's own.

@@ -269,6 +269,7 @@ func TestDocumentMatchesTypes(t *testing.T) {
 		wire.RunList{},
 		wire.RunItem{},
 		wire.Deleted{},
+		wire.Imported{},
 		wire.Mark{},
 		wire.Event{},
 		wire.Declaration{},

@@ -23,6 +23,7 @@ type call func(w http.ResponseWriter, r *http.Request) error
 type route struct {
 	path    string
 	open    bool // answered without a token
+	streams bool // the call reads the body itself
 	methods map[string]call
 }
 
@@ -44,6 +45,7 @@ func (s *Server) routes() []route {
 		{path: "/metrics", methods: get(s.metrics)},
 		{path: "/api/v1/openapi.yaml", methods: get(s.document)},
 		{path: "/api/v1/runs", methods: map[string]call{http.MethodGet: s.list, http.MethodPost: s.declare}},
+		{path: "/api/v1/import", streams: true, methods: post(s.importFile)},
 		{path: run, methods: map[string]call{http.MethodGet: s.run, http.MethodDelete: s.remove}},
 		{path: run + "/finish", methods: post(s.finish)},
 		{path: run + "/marks", methods: post(s.mark)},
@@ -91,7 +93,10 @@ func (s *Server) dispatch(rt route) http.Handler {
 			s.fail(rec, r, err)
 			return
 		}
-		if err := s.takeBody(rec, r); err != nil {
+		if !rt.streams {
+			err = s.takeBody(rec, r)
+		}
+		if err != nil {
 			s.fail(rec, r, err)
 			return
 		}

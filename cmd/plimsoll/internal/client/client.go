@@ -102,6 +102,23 @@ func (c *Client) Delete(ctx context.Context, run string) (string, error) {
 	return out.ID, err
 }
 
+// Import sends a file, of any length and as slowly as it comes.
+func (c *Client) Import(ctx context.Context, q url.Values, file io.Reader) (wire.Imported, error) {
+	var out wire.Imported
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/import?"+q.Encode(), io.NopCloser(file))
+	if err != nil {
+		return out, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	unhurried := *c.http
+	unhurried.Timeout = 0
+	_, answer, err := c.do(&unhurried, req)
+	if err != nil {
+		return out, err
+	}
+	return out, decode(answer, &out)
+}
+
 func runPath(run string) string { return "/api/v1/runs/" + url.PathEscape(run) }
 
 func (c *Client) call(ctx context.Context, method, path string, q url.Values, out any) ([]byte, error) {
@@ -128,13 +145,18 @@ func (c *Client) send(ctx context.Context, method, path string, q url.Values, bo
 	if err != nil {
 		return 0, nil, fmt.Errorf("make request: %w", err)
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := c.http.Do(req)
+	return c.do(c.http, req)
+}
+
+// do makes a request and reads the answer.
+func (c *Client) do(over *http.Client, req *http.Request) (int, []byte, error) {
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := over.Do(req)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // the URL is in the message already

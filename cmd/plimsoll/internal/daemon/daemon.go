@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/verdict"
 	"github.com/plimsoll/plimsoll/analysis/warm"
+	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/importing"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/settings"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/journal/pebble"
@@ -128,6 +129,7 @@ func (d *Daemon) startAPI() error {
 	d.api, err = api.New(bounds, api.Deps{
 		Runs:     catalogue{d.runs, d.states, d.cfg.Now, &d.background},
 		Analysis: verdict.Analysis{Fold: d.states.Of},
+		Import:   imports{&importing.Importer{Runs: d.runs, Table: d.intake.table}},
 		Now:      d.cfg.Now, Log: d.cfg.Log,
 		Metrics: d.metrics(),
 	})

@@ -18,6 +18,7 @@ import (
 // intake is the running receivers.
 type intake struct {
 	set    *metrics.Set
+	table  *convention.Table // how names are understood
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -32,7 +33,7 @@ func startIntake(d *Daemon) (*intake, error) {
 	bounds.MaxBody, bounds.MaxInFlight = int64(d.cfg.MaxExportBytes), int64(d.cfg.MaxInFlightBytes)
 	bounds.MaxConnections, bounds.StopTimeout = d.cfg.MaxConnections, time.Duration(d.cfg.ShutdownTimeout)
 	bounds.TLS, bounds.Token = d.tls, d.cfg.Token
-	in := &intake{set: metrics.NewSet(), done: make(chan struct{})}
+	in := &intake{set: metrics.NewSet(), table: table, done: make(chan struct{})}
 	srv, err := otlp.New(bounds, d.runs, table, d.cfg.Now, d.cfg.Log, otlp.NewMetrics(in.set))
 	if err != nil {
 		return nil, err
