@@ -49,6 +49,7 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	}
 	f.state = f.describe()
 	f.state.Requests = requests
+	f.firstBytes()
 	if err := f.telemetry(ctx); err != nil {
 		return nil, fmt.Errorf("read telemetry of %q: %w", f.run.ID, err)
 	}
@@ -110,6 +111,7 @@ func (f *folder) describe() *State {
 		}
 	}
 	s.DeadlineS, s.HasDeadline = f.deadline(), f.deadlineSeen
+	s.FirstByteDeadlineS = f.firstDeadline()
 	s.DroppedCounted = f.meter.reading(droppedName) != nil
 	if r := f.meter.reading(scheduledName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
 		n := r.count(r.times[0]-1, r.times[len(r.times)-1])
@@ -120,15 +122,22 @@ func (f *folder) describe() *State {
 
 // deadline is the one deadline of all rows, in seconds; nil when there is none
 // or more than one.
-func (f *folder) deadline() *float64 {
+func (f *folder) deadline() *float64 { return f.one(func(g *group) int64 { return g.deadline }) }
+
+// firstDeadline is the one deadline of the first bytes of all rows.
+func (f *folder) firstDeadline() *float64 {
+	return f.one(func(g *group) int64 { return g.firstDeadline })
+}
+
+func (f *folder) one(of func(g *group) int64) *float64 {
 	var one int64
 	for _, g := range f.groups {
-		switch {
+		switch v := of(g); {
 		case g.left || g.src.rows == 0:
-		case g.deadline == 0, one != 0 && one != g.deadline:
+		case v == 0, one != 0 && one != v:
 			return nil
 		default:
-			one = g.deadline
+			one = v
 		}
 	}
 	if one == 0 {

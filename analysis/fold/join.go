@@ -18,6 +18,7 @@ import (
 // nested layers of a client count once.
 type joiner struct {
 	selves  map[uint64]bool // spans that might be parents; true when one is
+	whole   map[uint64]bool // operations that count as a whole; true when spans are within
 	multi   map[uint64]bool // keys of requests with several attempts
 	plain   []uint64        // request keys of rows with no attempt number
 	lasts   bool            // some row says which attempt is the last
@@ -41,6 +42,7 @@ type request struct {
 	sent      int64 // first attempt
 	done      int64 // end of the last attempt
 	firstByte int64
+	tokens    int64
 	resends   int64
 	outcome   sample.Outcome
 	grade     Grade
@@ -55,6 +57,14 @@ func (j *joiner) see(r *sample.Row) {
 		}
 		if _, ok := j.selves[r.Self]; !ok {
 			j.selves[r.Self] = false
+		}
+		if r.Flags&sample.Operation != 0 {
+			if j.whole == nil {
+				j.whole = map[uint64]bool{}
+			}
+			if _, ok := j.whole[r.Self]; !ok {
+				j.whole[r.Self] = false
+			}
 		}
 	}
 	if r.Key == 0 {
@@ -105,6 +115,10 @@ func (j *joiner) gather(r *sample.Row) {
 	if r.Key == 0 || r.Flags&sample.RequestKey != 0 {
 		return
 	}
+	if _, ok := j.whole[r.Key]; ok && r.Flags&sample.Operation == 0 {
+		j.whole[r.Key] = true
+		return
+	}
 	if _, ok := j.selves[r.Key]; ok {
 		j.selves[r.Key] = true
 	}
@@ -117,12 +131,25 @@ func (j *joiner) resolve() {
 			delete(j.selves, k)
 		}
 	}
+	for k, holds := range j.whole {
+		if !holds {
+			delete(j.whole, k)
+		}
+	}
 	j.pending = false
 }
 
 // nested reports whether the span is a client span around another one.
 func (j *joiner) nested(self uint64) bool {
 	return self != 0 && !j.pending && j.selves[self]
+}
+
+// within reports whether the span is part of an operation that counts as a whole.
+func (j *joiner) within(b *sample.Batch, i int) bool {
+	if len(j.whole) == 0 || j.pending || len(b.Key) == 0 || !j.whole[b.Key[i]] {
+		return false
+	}
+	return len(b.Flags) == 0 || b.Flags[i]&(sample.Operation|sample.RequestKey) == 0
 }
 
 // several reports whether the row belongs to a request with several attempts.
@@ -172,7 +199,7 @@ func (f *folder) request(a []attempt) request {
 		q.due, q.grade = min(q.due, due), max(q.grade, grade)
 		q.resends = max(q.resends, int64(r.Attempt), int64(i))
 		if i > 0 && r.Done >= q.done {
-			q.done, q.outcome, q.firstByte = r.Done, r.Outcome, r.FirstByte
+			q.done, q.outcome, q.firstByte, q.tokens = r.Done, r.Outcome, r.FirstByte, r.Tokens
 		}
 	}
 	return q
@@ -182,7 +209,7 @@ func (f *folder) request(a []attempt) request {
 func (f *folder) single(g *group, r *sample.Row) request {
 	due, grade, early := f.due(g, r)
 	return request{
-		g: g, due: due, sent: r.Sent, done: r.Done, firstByte: r.FirstByte,
+		g: g, due: due, sent: r.Sent, done: r.Done, firstByte: r.FirstByte, tokens: r.Tokens,
 		resends: int64(r.Attempt), outcome: r.Outcome, grade: grade, early: early,
 	}
 }

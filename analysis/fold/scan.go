@@ -49,6 +49,7 @@ type extent struct {
 	rows        int64
 	early       int64
 	sampled     int64
+	unclocked   int64 // answers whose first byte may or may not have come in time
 	weakest     Grade
 	model       sample.Model
 	mixedModel  bool
@@ -69,7 +70,9 @@ type group struct {
 	stream   *stream
 	deadline int64
 	interval int64
-	left     bool // filtered out by the question
+
+	firstDeadline int64 // of the first byte
+	left          bool  // filtered out by the question
 }
 
 // source is one generator process.
@@ -143,7 +146,7 @@ func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sa
 	var r sample.Row
 	for i := range b.Sent {
 		g := local[b.Group[i]]
-		if g.left || f.join.nested(b.SelfAt(i)) {
+		if g.left || f.join.nested(b.SelfAt(i)) || f.join.within(b, i) {
 			continue
 		}
 		r = b.Row(i)
@@ -174,12 +177,18 @@ func (f *folder) newGroup(s *sample.Group) *group {
 		if g.deadline == 0 && d.DeadlineS != nil {
 			g.deadline = nanos(*d.DeadlineS)
 		}
+		if d.FirstByteDeadlineS != nil {
+			g.firstDeadline = nanos(*d.FirstByteDeadlineS)
+		}
 		if g.interval == 0 && d.ExpectedIntervalS != nil {
 			g.interval = nanos(*d.ExpectedIntervalS)
 		}
 	}
 	if f.opt.DeadlineS != nil {
 		g.deadline = nanos(*f.opt.DeadlineS)
+	}
+	if f.opt.FirstByteDeadlineS != nil {
+		g.firstDeadline = nanos(*f.opt.FirstByteDeadlineS)
 	}
 	if g.src = f.sources[s.Source]; g.src == nil {
 		g.src = &source{name: s.Source, newest: math.MinInt64}
@@ -282,7 +291,10 @@ func (f *folder) measure(g *group, r *sample.Row, batchFrom int64) {
 	}
 	g.src.newest = max(g.src.newest, r.Done)
 	g.src.rows++
-	f.deadlineSeen = f.deadlineSeen || g.deadline > 0
+	f.deadlineSeen = f.deadlineSeen || g.limited()
+	if g.firstDeadline > 0 && r.FirstByte == 0 && r.Outcome == sample.OK && r.Done-due > g.firstDeadline {
+		f.unclocked++
+	}
 	f.nameStep(g.Step, due)
 	f.nameModel(g.Model)
 }

@@ -48,6 +48,8 @@ type Cell struct {
 	Service   *response.Histogram
 	SendDelay *response.Histogram
 	FirstByte *response.Histogram
+	Inter     *response.Histogram // time between tokens, by due time
+	Tokens    int64               // of OK answers, by the time they ended
 }
 
 func newSeries(budget int) *Series { return &Series{budget: budget} }
@@ -136,6 +138,9 @@ func (s *Series) request(q *request, good bool) {
 	}
 	if c := s.at(q.done); c != nil {
 		c.Ended[q.outcome]++
+		if q.outcome == sample.OK {
+			c.Tokens += q.tokens
+		}
 		if good {
 			c.Good++
 		}
@@ -150,6 +155,9 @@ func (c *Cell) cohort(q *request) {
 	record(&c.SendDelay, 2, q.sent-q.due)
 	if q.firstByte > 0 {
 		record(&c.FirstByte, 2, max(0, q.firstByte-q.due))
+		if between, ok := q.betweenTokens(); ok && q.done-q.firstByte >= wholeWithin {
+			record(&c.Inter, 2, between)
+		}
 	}
 	if q.outcome == sample.Shed {
 		return
@@ -197,7 +205,7 @@ func (s *Series) size() int {
 		if c.Response != nil {
 			n += c.Response.Size()
 		}
-		for _, h := range [...]*response.Histogram{c.Service, c.SendDelay, c.FirstByte} {
+		for _, h := range [...]*response.Histogram{c.Service, c.SendDelay, c.FirstByte, c.Inter} {
 			if h != nil {
 				n += h.Size()
 			}
@@ -227,6 +235,7 @@ func (c *Cell) Merge(o *Cell) {
 	c.Sent += o.Sent
 	c.Retries += o.Retries
 	c.Good += o.Good
+	c.Tokens += o.Tokens
 	for i := range c.Ended {
 		c.Ended[i] += o.Ended[i]
 	}
@@ -241,6 +250,7 @@ func (c *Cell) Merge(o *Cell) {
 	mergeInto(&c.Service, o.Service)
 	mergeInto(&c.SendDelay, o.SendDelay)
 	mergeInto(&c.FirstByte, o.FirstByte)
+	mergeInto(&c.Inter, o.Inter)
 }
 
 func mergeInto(to **response.Histogram, from *response.Histogram) {

@@ -31,6 +31,9 @@ func (s *Step) size() int {
 	for i := range s.Window.Spans {
 		n += s.Window.Spans[i].Occupancy.Size()
 	}
+	if s.Tokens != nil && s.Tokens.Inter != nil {
+		n += s.Tokens.Inter.Size()
+	}
 	if s.Rig.Batches != nil {
 		n += s.Rig.Batches.Size()
 	}

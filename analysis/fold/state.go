@@ -51,21 +51,25 @@ type State struct {
 	Steps  []*Step // in order of time; one when no steps are declared
 	Totals *Step   // the whole run as one stretch
 
-	Rows           int64 // attempts
-	Requests       int64
-	Keyed          bool  // attempts were joined into requests
-	EarlyIntended  int64 // rows whose intended time lies over 1 ms after their send
-	SampledRows    int64 // rows that a sampler let through
-	Outside        int64 // requests due outside every step
-	Scheduled      *int64
-	Nameless       bool     // more scenarios were named than a run may have: it has none
-	Narrowed       bool     // only a part of the run was asked for
-	AtOnce         bool     // all requests were due at once
-	MultiRate      bool     // the steps do not all have the same rate
-	DeadlineS      *float64 // the one deadline of all rows, seconds; nil when there is none or several
-	HasDeadline    bool     // some row has a deadline
-	OfferedSource  string   // declared, configured, scheduled or counted
-	DroppedCounted bool     // the generator counts its dropped arrivals
+	Rows          int64 // attempts
+	Requests      int64
+	Keyed         bool  // attempts were joined into requests
+	EarlyIntended int64 // rows whose intended time lies over 1 ms after their send
+	SampledRows   int64 // rows that a sampler let through
+	Outside       int64 // requests due outside every step
+	Scheduled     *int64
+	Nameless      bool     // more scenarios were named than a run may have: it has none
+	Narrowed      bool     // only a part of the run was asked for
+	AtOnce        bool     // all requests were due at once
+	MultiRate     bool     // the steps do not all have the same rate
+	DeadlineS     *float64 // the one deadline of all rows, seconds; nil when there is none or several
+	HasDeadline   bool     // some row has a deadline
+
+	FirstByteDeadlineS *float64 // the one deadline of the first bytes of all rows; nil when there is none or several
+	FirstByteUnknown   float64  // share of answers that may or may not have met it; over 0 nothing is held against deadlines
+
+	OfferedSource  string // declared, configured, scheduled or counted
+	DroppedCounted bool   // the generator counts its dropped arrivals
 
 	unloaded float64
 
@@ -153,8 +157,9 @@ type Step struct {
 	Service      *response.Histogram
 	SendDelay    *response.Histogram
 	FirstByte    *response.Histogram // from due to first byte; nil when unknown
+	Tokens       *Tokens             // nil when no answer says how many it had
 	ShedResponse *response.Histogram // nil when nothing was shed
-	OKFlow       *response.Histogram // response times of OK answers that ended after warm-up
+	OKFlow       *response.Histogram // response times of OK answers that ended after warm-up, their first byte in time
 	Grade        Grade
 
 	// In flight, by intended time.

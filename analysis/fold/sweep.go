@@ -181,7 +181,7 @@ func (w *sweeper) request(q *request) {
 	if q.due >= w.settled {
 		return
 	}
-	good := q.outcome == sample.OK && (q.g.deadline == 0 || q.done-q.due <= q.g.deadline)
+	good := q.inTime()
 	if w.in.at(q.due) < 0 {
 		w.st.Outside++
 	}
@@ -231,7 +231,7 @@ func (s *Step) cohort(q *request, good bool) {
 	if good {
 		s.Good++
 	}
-	if q.g.deadline > 0 {
+	if q.g.limited() {
 		s.Deadlines++
 	}
 	delay := q.sent - q.due
@@ -254,6 +254,9 @@ func (s *Step) cohort(q *request, good bool) {
 			s.FirstByte = response.New(3)
 		}
 		s.FirstByte.Record(max(0, q.firstByte-q.due))
+	}
+	if q.tokens > 0 {
+		s.tokens(q)
 	}
 	took := q.done - q.due
 	var into *response.Histogram
@@ -293,11 +296,16 @@ func (s *Step) flow(q *request, good bool) {
 		return
 	}
 	s.WarmOK++
-	s.OKFlow.Record(q.done - q.due)
+	if q.g.firstDeadline == 0 || q.firstInTime() {
+		s.OKFlow.Record(q.done - q.due)
+	}
+	if q.tokens > 0 {
+		s.tokenised().Warm += q.tokens
+	}
 	if good {
 		s.WarmGood++
 	}
-	if q.g.deadline > 0 {
+	if q.g.limited() {
 		s.WarmDeadlines++
 	}
 }

@@ -15,20 +15,22 @@ import (
 
 // Options narrow or change a question. Nothing is ingested again to answer it.
 type Options struct {
-	DeadlineS  *float64         // seconds; replaces the deadlines of rows and of the declaration
-	From, To   *time.Time       // flows are counted within [From, To]; nil is the run's own bound
-	Scenario   string           // only this stream; empty is all of them
-	Source     string           // only this generator process; empty is all of them
-	Objectives []wire.Objective // replace the declared objectives; nil keeps those
-	MaxPoints  int              // upper bound of points in time; 0 leaves it to the analysis
-	Names      []string         // columns of a series
+	DeadlineS          *float64         // seconds; replaces the deadlines of rows and of the declaration
+	FirstByteDeadlineS *float64         // seconds to the first byte, as part of the deadline; replaces the declared one
+	From, To           *time.Time       // flows are counted within [From, To]; nil is the run's own bound
+	Scenario           string           // only this stream; empty is all of them
+	Source             string           // only this generator process; empty is all of them
+	Objectives         []wire.Objective // replace the declared objectives; nil keeps those
+	MaxPoints          int              // upper bound of points in time; 0 leaves it to the analysis
+	Names              []string         // columns of a series
 }
 
 // KnownSeries reports whether a column of that name may be asked for.
 func KnownSeries(name string) bool {
 	switch name {
 	case "offered", "sent", "ended", "completed", "goodput", "error", "timeout", "shed", "cancelled",
-		"dropped", "retries", "in_flight", "in_flight_provisional", "send_delay_p99", "first_byte_p99":
+		"dropped", "retries", "in_flight", "in_flight_provisional", "send_delay_p99", "first_byte_p99",
+		"inter_token_p99", "tokens":
 		return true
 	}
 	for _, kind := range []string{"response_", "service_"} {
@@ -50,6 +52,6 @@ func SeriesNames() []string {
 		"dropped", "retries", "in_flight", "in_flight_provisional",
 		"response_p50", "response_p90", "response_p95", "response_p99", "response_p999",
 		"service_p50", "service_p90", "service_p95", "service_p99", "service_p999",
-		"send_delay_p99", "first_byte_p99", "queue:NAME",
+		"send_delay_p99", "first_byte_p99", "inter_token_p99", "tokens", "queue:NAME",
 	}
 }

@@ -37,21 +37,22 @@ const (
 // Declaration says what a run is meant to be: the schedule that count-only data
 // lack, and the promises to hold it to.
 type Declaration struct {
-	ID                string        `json:"id"`
-	Name              string        `json:"name,omitempty"`
-	DeadlineS         *float64      `json:"deadline_s,omitempty"`
-	TimeoutS          *float64      `json:"timeout_s,omitempty"`
-	Arrival           *Arrival      `json:"arrival,omitempty"`
-	ExpectedIntervalS *float64      `json:"expected_interval_s,omitempty"`
-	Population        string        `json:"population,omitempty"` // fixed
-	Steps             []DeclareStep `json:"steps,omitempty"`
-	Start             *time.Time    `json:"start,omitempty"`
-	AllowDrops        bool          `json:"allow_drops,omitempty"`
-	Targets           []string      `json:"targets,omitempty"`
-	Users             *float64      `json:"users,omitempty"`
-	ThinkS            *float64      `json:"think_s,omitempty"` // mean pause of a user between an answer and the next request
-	Objectives        []Objective   `json:"objectives,omitempty"`
-	CapacityPerS      *float64      `json:"capacity_per_s,omitempty"`
+	ID                 string        `json:"id"`
+	Name               string        `json:"name,omitempty"`
+	DeadlineS          *float64      `json:"deadline_s,omitempty"`
+	FirstByteDeadlineS *float64      `json:"first_byte_deadline_s,omitempty"` // of the first byte or token, part of the deadline
+	TimeoutS           *float64      `json:"timeout_s,omitempty"`
+	Arrival            *Arrival      `json:"arrival,omitempty"`
+	ExpectedIntervalS  *float64      `json:"expected_interval_s,omitempty"`
+	Population         string        `json:"population,omitempty"` // fixed
+	Steps              []DeclareStep `json:"steps,omitempty"`
+	Start              *time.Time    `json:"start,omitempty"`
+	AllowDrops         bool          `json:"allow_drops,omitempty"`
+	Targets            []string      `json:"targets,omitempty"`
+	Users              *float64      `json:"users,omitempty"`
+	ThinkS             *float64      `json:"think_s,omitempty"` // mean pause of a user between an answer and the next request
+	Objectives         []Objective   `json:"objectives,omitempty"`
+	CapacityPerS       *float64      `json:"capacity_per_s,omitempty"`
 }
 
 // Arrival says how requests arrive.
