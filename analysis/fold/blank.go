@@ -7,9 +7,9 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
-// mostScenarios is the most scenarios that a run may name. Beyond it the names are
+// MostScenarios is the most scenarios that a run may name. Beyond it the names are
 // something else, such as an id of each user, and the run has no scenarios.
-const mostScenarios = 1000
+const MostScenarios = 1000
 
 // errBlank ends a scan that found too many names: it begins again without them.
 var errBlank = errors.New("too many names")
@@ -43,7 +43,7 @@ func (n *blank) see(g *sample.Group) bool {
 	if g.Step != "" {
 		n.seenSteps[g.Step] = struct{}{}
 	}
-	many, more := len(n.seenScenarios) > mostScenarios, len(n.seenSteps) > mostNames
+	many, more := len(n.seenScenarios) > MostScenarios, len(n.seenSteps) > mostNames
 	n.scenarios, n.steps = n.scenarios || many, n.steps || more
 	return many || more
 }
@@ -60,7 +60,7 @@ func (f *folder) again() *folder {
 // refuse answers a question about one of too many scenarios.
 func (f *folder) refuse() error {
 	if f.blank.scenarios && f.opt.Scenario != "" {
-		return &query.UnknownError{What: "scenario", Name: f.opt.Scenario, TooMany: mostScenarios}
+		return &query.UnknownError{What: "scenario", Name: f.opt.Scenario, TooMany: MostScenarios}
 	}
 	return nil
 }

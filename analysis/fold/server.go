@@ -278,3 +278,40 @@ func (t *Telemetry) size() int {
 	}
 	return n
 }
+
+// Attribute is the value of an attribute of the series; "" where it has none.
+func (m *Metric) Attribute(key string) string {
+	for pair := range strings.SplitSeq(m.Series.Attributes, ",") {
+		if k, v, ok := strings.Cut(pair, "="); ok && k == key {
+			return v
+		}
+	}
+	return ""
+}
+
+// Around are the exports that enclose [from, to] most closely; ok is false where
+// some of that lies outside of them.
+func (m *Metric) Around(from, to int64) (first, last int64, ok bool) {
+	if m.value == nil {
+		return 0, 0, false
+	}
+	times := m.value.times
+	i, found := slices.BinarySearch(times, from)
+	if !found {
+		i--
+	}
+	j, _ := slices.BinarySearch(times, to)
+	if i < 0 || j >= len(times) {
+		return 0, 0, false
+	}
+	return times[i], times[j], true
+}
+
+// Total is by how much a counter grew in all that was kept of it.
+func (m *Metric) Total() float64 {
+	if m.value == nil || len(m.value.times) < 2 {
+		return 0
+	}
+	v, _ := m.Growth(m.value.times[0], m.value.times[len(m.value.times)-1])
+	return v
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
 )
 
 // rig checks the measurement of one step: what the generator did to it.
@@ -59,7 +60,12 @@ func (j *judge) audit() {
 	if n := st.Outside; n > 0 && st.OfferedSource == "declared" {
 		j.find("outside_steps", wire.Info, float64(n), "%s requests were due outside every declared step.", human(n))
 	}
+	if st.Nameless {
+		j.find("too_many_scenarios", wire.Warn, fold.MostScenarios,
+			"More than %s scenarios are named: they are taken for something else, such as ids, and passed over.", human(fold.MostScenarios))
+	}
 	j.lostTelemetry()
+	j.atServer()
 	bad := 0
 	for _, t := range j.steps {
 		if t.wire.Class == wire.ClassInvalid {
@@ -86,6 +92,7 @@ func (j *judge) audit() {
 func (j *judge) lostTelemetry() {
 	st := j.st
 	if st.Scheduled == nil || !st.Run.Finished || *st.Scheduled == 0 {
+		j.ownCounts()
 		return
 	}
 	known := st.Requests + st.Totals.Dropped
@@ -102,6 +109,8 @@ func (j *judge) lostTelemetry() {
 		j.find("counted_twice", wire.Warn, -r,
 			"Rows and drops make %s requests, but the generator counted only %s arrivals: some requests may be counted twice.",
 			human(known), human(*st.Scheduled))
+	default:
+		j.ownCounts()
 	}
 }
 
@@ -111,7 +120,8 @@ func (j *judge) note(f wire.Finding) {
 	case "dropped_arrivals", "late_sends", "generator_backlog", "arrivals_missing", "arrivals_exceed", "closed_loop",
 		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
 		"littles_law_mismatch", "percentile_support", "percentile_dependent", "worker_cap", "declared_open",
-		"arrival_process", "closed_loop_slump", "hosts_disagree", "cold_start", "drift":
+		"arrival_process", "closed_loop_slump", "closed_loop_law", "think_time", "hosts_disagree", "cold_start", "drift",
+		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios":
 		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
 	}
 }

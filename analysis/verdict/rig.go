@@ -98,6 +98,9 @@ func (j *judge) driven() {
 	if j.closed() {
 		j.saturation()
 		j.slump()
+		for _, t := range j.steps {
+			j.law(t)
+		}
 	}
 }
 
@@ -117,34 +120,6 @@ func (j *judge) capped(t *judged, w *audit.LoopResult) {
 		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(t.Service.Mean()))
 }
 
-// saturation is what a closed loop got through: a lower bound of capacity.
-func (j *judge) saturation() {
-	total := j.st.Totals
-	if s, ok := audit.Saturated(total.WarmOK, total.WarmSeconds(), 1); ok {
-		j.doc.SaturationThroughput = &wire.Estimate{Value: some(s.PerS), Lo: some(s.Lo), Confidence: confidence}
-	}
-}
-
-// slump says by how much a closed loop slowed down with the service.
-func (j *judge) slump() {
-	if j.st.Series == nil {
-		return
-	}
-	var cells []audit.Stretch
-	for _, c := range j.st.Series.Cells() {
-		s := audit.Stretch{Seconds: c.Seconds(), Sent: c.Sent}
-		if c.Service != nil {
-			s.ResponseS = c.Service.Total()
-		}
-		cells = append(cells, s)
-	}
-	if r, ok := audit.Slump(cells); ok {
-		j.find("closed_loop_slump", wire.Warn, r.Fell,
-			"The load fell by %s, from %s to %s, while response times rose %.3gx, from %s to %s: the tool asked for less because the service was slow.",
-			share(r.Fell), rate(r.FastPerS), rate(r.SlowPerS), r.Rose, lasting(r.FastS), lasting(r.SlowS))
-	}
-}
-
 func (j *judge) byIndex(i int) *judged {
 	for _, t := range j.steps {
 		if t.Index == i {
@@ -158,6 +133,8 @@ func (j *judge) byIndex(i int) *judged {
 func (j *judge) watch(t *judged) {
 	j.stalls(t)
 	j.disagreement(t)
+	j.processors(t)
+	j.tooShort(t)
 	if t.Rig.Batches == nil || t.wire.Class != wire.ClassStable || !t.wire.ResponseTime.Valid {
 		return
 	}
