@@ -19,8 +19,9 @@ type Run struct {
 
 // Entry describes one kept batch without its rows.
 type Entry struct {
-	Span sample.Span // event time covered by the batch
-	Rows int
+	Span  sample.Span // event time covered by the batch
+	Rows  int
+	Place uint64 // grows with every batch that is kept of the run
 }
 
 // Evidence is a snapshot of what is kept of one run. Successive calls answer

@@ -57,9 +57,10 @@ type Log interface {
 	// Append makes all records durable, or none. It returns true when the id
 	// was appended before; then nothing is written.
 	Append(ctx context.Context, id ID, records []Record) (duplicate bool, err error)
-	// Metas calls fn for each entry of a stream, in the order of positions,
-	// without reading data. It stops at fn's first error and returns it.
-	Metas(ctx context.Context, stream string, fn func(Position, Meta) error) error
+	// Metas calls fn for each entry of a stream at position from or later, in the
+	// order of positions, without reading data. It stops at fn's first error and
+	// returns it.
+	Metas(ctx context.Context, stream string, from Position, fn func(Position, Meta) error) error
 	// Read reads the data of the entries at the given positions, in that order.
 	// Missing positions are passed over.
 	Read(ctx context.Context, stream string, at []Position, fn func(Entry) error) error

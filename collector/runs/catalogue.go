@@ -77,7 +77,7 @@ func (c *Catalogue) load(ctx context.Context) error {
 			continue
 		}
 		s := c.stream(name)
-		if err := c.log.Metas(ctx, name, func(p journal.Position, m journal.Meta) error {
+		if err := c.log.Metas(ctx, name, 0, func(p journal.Position, m journal.Meta) error {
 			s.add(entry{at: p, span: m.Span, rows: m.Rows}, 0)
 			return nil
 		}); err != nil {
@@ -205,16 +205,14 @@ func (c *Catalogue) place(ctx context.Context, s *stream) error {
 func (c *Catalogue) list(ctx context.Context, s *stream) error {
 	c.mu.Lock()
 	placed, pending := s.placed, len(s.entries)-s.placed
-	var last journal.Position
+	var from journal.Position
 	if placed > 0 {
-		last = s.entries[placed-1].at
+		from = s.entries[placed-1].at + 1
 	}
 	c.mu.Unlock()
 	fresh := make([]entry, 0, pending)
-	err := c.log.Metas(ctx, s.name, func(p journal.Position, m journal.Meta) error {
-		if placed == 0 || p > last {
-			fresh = append(fresh, entry{at: p, span: m.Span, rows: m.Rows})
-		}
+	err := c.log.Metas(ctx, s.name, from, func(p journal.Position, m journal.Meta) error {
+		fresh = append(fresh, entry{at: p, span: m.Span, rows: m.Rows})
 		return nil
 	})
 	if err != nil {

@@ -40,6 +40,12 @@ var _ fold.Evidence = (*evidence)(nil)
 // Open takes a snapshot of a run. Rows that retention or Delete removes later
 // make Read fail with ErrRemoved.
 func (c *Catalogue) Open(ctx context.Context, ref string) (fold.Evidence, error) {
+	return c.OpenFrom(ctx, ref, 0)
+}
+
+// OpenFrom is Open for what was kept at a place or later: what a look at a run
+// that goes on has not seen yet. Place 0 is everything.
+func (c *Catalogue) OpenFrom(ctx context.Context, ref string, place uint64) (fold.Evidence, error) {
 	r, err := c.find(ref)
 	if err != nil {
 		return nil, err
@@ -57,20 +63,22 @@ func (c *Catalogue) Open(ctx context.Context, ref string) (fold.Evidence, error)
 	if r = c.lookup(id); r == nil || r.s != s {
 		return nil, notFound(ref)
 	}
-	return c.snapshot(r, now), nil
+	return c.snapshot(r, now, journal.Position(place)), nil
 }
 
-// snapshot copies what the index says of a run. The caller holds mu.
-func (c *Catalogue) snapshot(r *run, now int64) *evidence {
+// snapshot copies what the index says of a run, from a position on. The caller
+// holds mu and the stream's gate, and has placed its entries.
+func (c *Catalogue) snapshot(r *run, now int64, from journal.Position) *evidence {
 	e := &evidence{c: c, stream: r.s.name, about: r.describe(now)}
 	if !r.s.explicit && r.rowed > 0 {
 		e.reach = around(r.span)
 	}
-	n := r.rowed + r.pointed
+	first, _ := slices.BinarySearchFunc(r.s.entries, from, func(x entry, p journal.Position) int { return cmp.Compare(x.at, p) })
+	n := min(r.rowed+r.pointed, len(r.s.entries)-first)
 	e.entries, e.at = make([]fold.Entry, 0, n), make([]journal.Position, 0, n)
-	for i := range r.s.entries {
+	for i := first; i < len(r.s.entries); i++ {
 		if kept := &r.s.entries[i]; r.holds(kept) {
-			e.entries = append(e.entries, fold.Entry{Span: kept.span, Rows: int(kept.rows)})
+			e.entries = append(e.entries, fold.Entry{Span: kept.span, Rows: int(kept.rows), Place: uint64(kept.at)})
 			e.at = append(e.at, kept.at)
 		}
 	}

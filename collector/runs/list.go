@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
 )
 
 // Sizes of a page of runs.
@@ -104,6 +106,22 @@ func parseCursor(s string) (*place, error) {
 		return nil, ErrBadCursor
 	}
 	return &place{ns, id}, nil
+}
+
+// Live lists the runs that go on, in no order.
+func (c *Catalogue) Live() []Info {
+	now := c.now().UnixNano()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var live []Info
+	for _, s := range c.streams {
+		for _, r := range s.runs() {
+			if i := r.info(now); i.State == wire.Live && r.hasData() {
+				live = append(live, i)
+			}
+		}
+	}
+	return live
 }
 
 // Resolve finds a run by its id, by "latest" or by "latest:NAME". The id of a

@@ -26,7 +26,7 @@ func (e *Evidence) Run() fold.Run { return e.Of }
 func (e *Evidence) Entries() []fold.Entry {
 	out := make([]fold.Entry, len(e.Batches))
 	for i, b := range e.Batches {
-		out[i] = fold.Entry{Span: b.Span(), Rows: b.Len()}
+		out[i] = fold.Entry{Span: b.Span(), Rows: b.Len(), Place: uint64(i) + 1}
 	}
 	return out
 }

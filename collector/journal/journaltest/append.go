@@ -38,7 +38,7 @@ func metas(f *fixture) {
 	check := func() {
 		f.Helper()
 		var got []journal.Meta
-		if err := f.log.Metas(f.Context(), "s", func(_ journal.Position, m journal.Meta) error {
+		if err := f.log.Metas(f.Context(), "s", 0, func(_ journal.Position, m journal.Meta) error {
 			got = append(got, m)
 			return nil
 		}); err != nil {

@@ -47,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T, dir string) journal.Log) {
 		{"delete frees ids", deleteFreesIDs},
 		{"delete many", deleteMany},
 		{"documents", documents},
+		{"metas from a position", metasFrom},
 		{"errors of callbacks", errorsOfCallbacks},
 		{"callbacks use the log", callbacksUseTheLog},
 		{"cancelled", cancelled},
@@ -100,7 +101,7 @@ func (f *fixture) appendWants(duplicate bool, id journal.ID, records ...journal.
 func (f *fixture) positions(stream string) []journal.Position {
 	f.Helper()
 	var at []journal.Position
-	if err := f.log.Metas(f.Context(), stream, func(p journal.Position, _ journal.Meta) error {
+	if err := f.log.Metas(f.Context(), stream, 0, func(p journal.Position, _ journal.Meta) error {
 		at = append(at, p)
 		return nil
 	}); err != nil {

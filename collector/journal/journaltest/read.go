@@ -199,10 +199,27 @@ func errorsOfCallbacks(f *fixture) {
 	}
 	fail := func() error { calls++; return stop }
 	ctx := f.Context()
-	check("Metas", f.log.Metas(ctx, "s", func(journal.Position, journal.Meta) error { return fail() }))
+	check("Metas", f.log.Metas(ctx, "s", 0, func(journal.Position, journal.Meta) error { return fail() }))
 	check("Read", f.log.Read(ctx, "s", f.positions("s"), func(journal.Entry) error { return fail() }))
 	check("Streams", f.log.Streams(ctx, func(string) error { return fail() }))
 	check("Documents", f.log.Documents(ctx, "", func(string, []byte) error { return fail() }))
+}
+
+func metasFrom(f *fixture) {
+	for i := range 5 {
+		f.append(id(i+1), record("s", "x"), record("t", "y"))
+	}
+	all := f.positions("s")
+	for k, want := range map[journal.Position][]journal.Position{0: all, all[0]: all, all[2]: all[2:], all[2] + 1: all[3:], all[4] + 1: nil} {
+		var got []journal.Position
+		err := f.log.Metas(f.Context(), "s", k, func(p journal.Position, _ journal.Meta) error {
+			got = append(got, p)
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			f.Errorf("metas from %d: %v, %v; want %v", k, got, err, want)
+		}
+	}
 }
 
 func callbacksUseTheLog(f *fixture) {
@@ -215,7 +232,7 @@ func callbacksUseTheLog(f *fixture) {
 	}
 	ctx := f.Context()
 	for _, err := range []error{
-		f.log.Metas(ctx, "s", func(journal.Position, journal.Meta) error { return more() }),
+		f.log.Metas(ctx, "s", 0, func(journal.Position, journal.Meta) error { return more() }),
 		f.log.Read(ctx, "s", f.positions("s")[:1], func(journal.Entry) error { return more() }),
 		f.log.Streams(ctx, func(string) error { return more() }),
 	} {
@@ -273,7 +290,7 @@ func everyCall(ctx context.Context, log journal.Log, at []journal.Position) map[
 	_, getErr := log.Get(ctx, "k")
 	return map[string]error{
 		"Append":    appendErr,
-		"Metas":     log.Metas(ctx, "s", func(journal.Position, journal.Meta) error { return nil }),
+		"Metas":     log.Metas(ctx, "s", 0, func(journal.Position, journal.Meta) error { return nil }),
 		"Read":      log.Read(ctx, "s", at, func(journal.Entry) error { return nil }),
 		"Streams":   log.Streams(ctx, func(string) error { return nil }),
 		"Delete":    log.Delete(ctx, "s", at),

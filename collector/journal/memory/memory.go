@@ -101,12 +101,13 @@ func (l *Log) snapshot(ctx context.Context, stream string) ([]entry, error) {
 }
 
 // Metas implements journal.Log.
-func (l *Log) Metas(ctx context.Context, stream string, fn func(journal.Position, journal.Meta) error) error {
+func (l *Log) Metas(ctx context.Context, stream string, from journal.Position, fn func(journal.Position, journal.Meta) error) error {
 	entries, err := l.snapshot(ctx, stream)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
+	first, _ := find(entries, from)
+	for _, e := range entries[first:] {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("read journal: %w", err)
 		}

@@ -115,7 +115,7 @@ func checkCrashed(t *testing.T, dir string, opt Options, acknowledged map[int]bo
 	seen := map[string]map[string]bool{"a": {}, "b": {}}
 	for stream, data := range seen {
 		var at []journal.Position
-		err := l.Metas(t.Context(), stream, func(p journal.Position, _ journal.Meta) error {
+		err := l.Metas(t.Context(), stream, 0, func(p journal.Position, _ journal.Meta) error {
 			at = append(at, p)
 			return nil
 		})

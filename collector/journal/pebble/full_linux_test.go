@@ -95,7 +95,7 @@ func wantAll(t *testing.T, l *Log, from, to int) {
 	}
 	seen := 0
 	var at []journal.Position
-	err := l.Metas(t.Context(), "s", func(p journal.Position, _ journal.Meta) error {
+	err := l.Metas(t.Context(), "s", 0, func(p journal.Position, _ journal.Meta) error {
 		at = append(at, p)
 		return nil
 	})
@@ -120,7 +120,7 @@ func TestFullIsRefused(t *testing.T) {
 		t.Errorf("a document on a full disk: %v", err)
 	}
 	var at []journal.Position
-	if err := l.Metas(t.Context(), "s", func(p journal.Position, _ journal.Meta) error {
+	if err := l.Metas(t.Context(), "s", 0, func(p journal.Position, _ journal.Meta) error {
 		at = append(at, p)
 		return nil
 	}); err != nil {

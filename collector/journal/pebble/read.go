@@ -61,13 +61,13 @@ func (l *Log) scan(ctx context.Context, from engine.Reader, lower, upper []byte,
 }
 
 // Metas implements journal.Log.
-func (l *Log) Metas(ctx context.Context, stream string, fn func(journal.Position, journal.Meta) error) error {
+func (l *Log) Metas(ctx context.Context, stream string, from journal.Position, fn func(journal.Position, journal.Meta) error) error {
 	if err := l.begin(ctx); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
 	defer l.operations.Done()
 	prefix := streamPrefix(stream)
-	err := l.scan(ctx, l.db, prefix, after(prefix), func(key, value []byte) error {
+	err := l.scan(ctx, l.db, withPosition(prefix, from), after(prefix), func(key, value []byte) error {
 		m, err := parseMeta(value)
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", position(key), err)

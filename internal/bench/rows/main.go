@@ -135,7 +135,7 @@ func listMetas(ctx context.Context, log journal.Log, rows int) error {
 
 func positions(ctx context.Context, log journal.Log, rows int) ([]journal.Position, error) {
 	var at []journal.Position
-	err := log.Metas(ctx, stream, func(p journal.Position, m journal.Meta) error {
+	err := log.Metas(ctx, stream, 0, func(p journal.Position, m journal.Meta) error {
 		at = append(at, p)
 		rows -= int(m.Rows)
 		return nil
