@@ -68,7 +68,7 @@ const (
 
 // generators returns the tables, one for each generator.
 func generators() []*generator {
-	return append([]*generator{k6(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}, tools()...)
+	return append([]*generator{k6(), jmeter(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}, tools()...)
 }
 
 // known returns the table of a generator by its name; an empty one when there is
@@ -110,6 +110,23 @@ func k6() *generator {
 		interval:  "K6_OTEL_EXPORT_INTERVAL=1s exports every second",
 		starts:    "-o json gives the start of every request",
 		histogram: exponential,
+	}
+}
+
+// JMeter's standard backend listener sends counts of each period. Its mean and
+// percentiles are those of the last samples, whichever period they were in, and
+// are not kept.
+func jmeter() *generator {
+	return &generator{
+		name: "jmeter", scopes: []string{"jmeter"},
+		metrics: map[string][]naming{
+			"jmeter.count":      {{role: ended}, {role: requests}},
+			"jmeter.countError": {{role: failed}, {role: failures}},
+			"jmeter.maxAT":      {{role: limit}}, // threads think too: not all are in flight
+		},
+		limit:    "the number of threads",
+		interval: "backend_influxdb.send_interval=1 sends every second",
+		starts:   "InfluxDBRawBackendListenerClient sends the start of every sample",
 	}
 }
 
