@@ -190,6 +190,20 @@ func (r *reading) count(from, to int64) int64 {
 	return int64(math.Round(r.at(to)) - math.Round(r.at(from)))
 }
 
+// grewAfter returns the last export to which the count grew from one at or after
+// t, or t itself.
+func (r *reading) grewAfter(t int64) int64 {
+	if r == nil {
+		return t
+	}
+	for i := len(r.times) - 1; i > 0 && r.times[i-1] >= t; i-- {
+		if r.count(r.times[i-1], r.times[i]) > 0 {
+			return r.times[i]
+		}
+	}
+	return t
+}
+
 // watched returns the first and last export within [from, to], and whether
 // there are two.
 func (r *reading) watched(from, to int64) (first, last int64, ok bool) {

@@ -94,12 +94,41 @@ func (f *folder) split(steps []*Step) []*Step {
 // instant is the time within which requests count as due at once.
 const instant = 1e6
 
-// end is the end of the last stretch: the last arrival and one mean gap.
+// end is the end of the last stretch: the last arrival and one mean gap. A
+// generator whose workers are all stuck goes on to drop what it does not send.
 func (f *folder) end(requests int64) int64 {
 	if f.lastDue-f.first < instant {
 		return f.first + 1e9 // no rate can be told: the second that they came in
 	}
-	return f.lastDue + max(1, (f.lastDue-f.first)/(requests-1))
+	end := f.lastDue + max(1, (f.lastDue-f.first)/(requests-1))
+	if f.whole() {
+		end = f.meter.reading(droppedName).grewAfter(end)
+	}
+	return end
+}
+
+// whole reports whether all of a finished run is asked for.
+func (f *folder) whole() bool {
+	return f.run.Finished && f.opt.From == nil && f.opt.To == nil && f.opt.Scenario == "" && f.opt.Source == ""
+}
+
+// dropped counts the arrivals that were dropped in a step. Exports do not end
+// where rows do: the whole run, and the ends of one without a plan, have all.
+func (f *folder) dropped(s *Step) int64 {
+	if f.opt.Scenario != "" || f.opt.Source != "" {
+		return 0
+	}
+	from, to := s.From, s.To
+	if f.whole() {
+		steps := f.state.Steps
+		if s.Index < 0 || f.declared == nil && len(steps) > 0 && steps[0] == s {
+			from = math.MinInt64
+		}
+		if s.Index < 0 || f.declared == nil && len(steps) > 0 && steps[len(steps)-1] == s {
+			to = math.MaxInt64
+		}
+	}
+	return f.meter.reading(droppedName).count(from, to)
 }
 
 func (f *folder) declaredSteps() []*Step {
@@ -206,9 +235,7 @@ func (f *folder) clip(steps []*Step) []*Step {
 // prepare gives a step its accumulators.
 func (f *folder) prepare(s *Step) {
 	s.Grade = noGrade
-	if f.opt.Scenario == "" && f.opt.Source == "" {
-		s.Dropped = f.meter.reading(droppedName).count(s.From, s.To)
-	}
+	s.Dropped = f.dropped(s)
 	s.Response = response.NewCohort(3)
 	s.Service = response.New(3)
 	s.SendDelay = response.New(3)
