@@ -41,6 +41,7 @@ type Cell struct {
 	Dropped   int64
 	Sent      int64 // attempts sent
 	Retries   int64 // attempts sent that are resends
+	Answered  int64 // attempts that a server answered, well or badly
 	Ended     [sample.Outcomes]int64
 	Good      int64 // OK answers within the deadline
 	InFlight  Sum
@@ -127,6 +128,11 @@ func (s *Series) attempt(r *sample.Row, _ int64) {
 		c.Retries++
 	}
 	record(&c.Service, 2, r.Done-r.Sent)
+	if r.Outcome != sample.Timeout && r.Outcome != sample.Cancelled && (r.Outcome != sample.Error || r.Status != 0) {
+		if c := s.at(r.Done); c != nil {
+			c.Answered++
+		}
+	}
 }
 
 func (s *Series) request(q *request, good bool) {
@@ -234,6 +240,7 @@ func (c *Cell) Merge(o *Cell) {
 	c.DueGood += o.DueGood
 	c.Sent += o.Sent
 	c.Retries += o.Retries
+	c.Answered += o.Answered
 	c.Good += o.Good
 	c.Tokens += o.Tokens
 	for i := range c.Ended {

@@ -5,6 +5,9 @@ import "github.com/plimsoll/plimsoll/analysis/response"
 // Size is about the memory that a state takes, in bytes.
 func (st *State) Size() int {
 	n := 4096 + st.Telemetry.size()
+	for _, c := range st.Paired {
+		n += 128 + 24*len(c.Pairs)
+	}
 	if st.Series != nil {
 		n += st.Series.size()
 	}

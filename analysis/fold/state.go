@@ -74,6 +74,7 @@ type State struct {
 	unloaded float64
 
 	Telemetry *Telemetry // what servers and the generator said in numbers; may be nil
+	Paired    []*Paired  // counts of requests in flight beside those of the rows
 
 	Series *Series      // nil when there are no rows
 	Alarms []live.Event // what a watch of the run going on would have raised and cleared

@@ -31,6 +31,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		w.all = bounds{[]*Step{st.Totals}}
 	}
 	w.sends.in = w.in
+	w.probes = f.newProbes()
 	w.alarms = newAlarms(f)
 	if !f.run.Finished {
 		w.settled = st.Horizon.At
@@ -78,6 +79,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 		t.Index, t.Name = -1, ""
 		st.Totals = &t
 	}
+	st.Paired = w.probes.finish()
 	st.unloaded = st.findUnloaded()
 	f.series.finish(f)
 	st.Series = f.series
@@ -96,6 +98,7 @@ type sweeper struct {
 	path    *path
 	sends   sends
 	alarms  *alarms
+	probes  *probes
 	settled int64
 	one     request // of the row at hand
 }
@@ -133,6 +136,7 @@ func (w *sweeper) prepare() {
 // row takes one attempt; an attempt that is a request of its own is one.
 func (w *sweeper) row(g *group, r *sample.Row) {
 	w.attempt(g, r)
+	w.probes.attempt(r)
 	if w.f.join.several(r) {
 		return
 	}
@@ -177,7 +181,7 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 func (w *sweeper) request(q *request) {
 	w.path.add(q.due, q.done)
 	w.sends.add(q)
-	w.alarms.ended(q)
+	w.probes.request(q)
 	if q.due >= w.settled {
 		return
 	}
