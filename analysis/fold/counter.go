@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -41,6 +42,31 @@ func (m *meter) add(b *sample.Batch, wanted func(name string) bool) {
 		}
 	}
 }
+
+// forget drops the points of counts from before a time, but for the newest of
+// each life, from which later differences are taken.
+func (m *meter) forget(before int64) {
+	for s, lives := range m.series {
+		if s.Kind == sample.DeltaSum {
+			continue
+		}
+		for start, points := range lives {
+			if start == 0 || len(points) < fewPoints { // the first point is what counting began with
+				continue
+			}
+			newest := int64(math.MinInt64)
+			for t := range points {
+				if t < before {
+					newest = max(newest, t)
+				}
+			}
+			maps.DeleteFunc(points, func(t int64, _ float64) bool { return t < newest })
+		}
+	}
+	m.read = nil
+}
+
+const fewPoints = 1000
 
 // reading is a cumulative count over time: the sum of its lives.
 type reading struct {

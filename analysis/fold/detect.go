@@ -47,7 +47,7 @@ func (f *folder) detect(ctx context.Context, joined []request, requests int64) e
 
 // scheduled reports whether arrivals followed a schedule.
 func (f *folder) scheduled() bool {
-	model := f.state.Model
+	model, _ := f.driver()
 	return model != sample.Closed && (model == sample.Open || f.weakest.Timed())
 }
 

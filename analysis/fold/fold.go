@@ -91,24 +91,10 @@ func (f *folder) describe() *State {
 		AtOnce:   f.rows > 0 && f.lastDue-f.first < instant,
 		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),
 	}
-	s.Scenarios, s.Sources, s.Generator, s.Process = f.names()
+	s.Scenarios, s.Sources, s.Generator, _ = f.names()
+	s.Model, s.Process = f.driver()
 	if f.rows > 0 {
 		s.Span = sample.Span{From: f.first, To: f.last}
-	}
-	s.Model = f.model
-	if f.mixedModel {
-		s.Model = sample.UnknownModel
-	}
-	if d := f.run.Declaration; d != nil && d.Arrival != nil {
-		if d.Arrival.Process != "" {
-			s.Process = d.Arrival.Process
-		}
-		switch d.Arrival.Model {
-		case "open":
-			s.Model = sample.Open
-		case "closed":
-			s.Model = sample.Closed
-		}
 	}
 	s.DeadlineS, s.HasDeadline = f.deadline(), f.deadlineSeen
 	s.FirstByteDeadlineS = f.firstDeadline()
@@ -118,6 +104,29 @@ func (f *folder) describe() *State {
 		s.Scheduled = &n
 	}
 	return s
+}
+
+// driver says how arrivals are decided on, and by which process: as declared,
+// else as the rows say.
+func (f *folder) driver() (model sample.Model, process string) {
+	_, _, _, process = f.names()
+	if model = f.model; f.mixedModel {
+		model = sample.UnknownModel
+	}
+	d := f.run.Declaration
+	if d == nil || d.Arrival == nil {
+		return model, process
+	}
+	if d.Arrival.Process != "" {
+		process = d.Arrival.Process
+	}
+	switch d.Arrival.Model {
+	case "open":
+		model = sample.Open
+	case "closed":
+		model = sample.Closed
+	}
+	return model, process
 }
 
 // deadline is the one deadline of all rows, in seconds; nil when there is none

@@ -24,11 +24,9 @@ func (f *folder) horizon() Horizon {
 	if f.run.Finished {
 		return Horizon{At: f.last}
 	}
-	patience, assumed := f.longest, true
-	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {
-		patience, assumed = max(patience, nanos(*d.TimeoutS)), false
-	}
-	h := Horizon{At: math.MaxInt64, Assumed: assumed}
+	patience := f.patience()
+	d := f.run.Declaration
+	h := Horizon{At: math.MaxInt64, Assumed: d == nil || d.TimeoutS == nil}
 	newest := int64(math.MinInt64)
 	for _, s := range f.sources {
 		if s.rows > 0 {

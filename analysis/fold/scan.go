@@ -48,6 +48,7 @@ type extent struct {
 	lag         int64 // longest time from due to the start of the row's batch
 	rows        int64
 	early       int64
+	resent      int64 // rows that their client counts as attempts after the first
 	sampled     int64
 	unclocked   int64 // answers whose first byte may or may not have come in time
 	weakest     Grade
@@ -217,9 +218,6 @@ func (f *folder) newGroup(s *sample.Group) *group {
 // their order. Where the due time of a row or whether it counts hangs on other
 // rows, the extent of the run is measured in a pass of its own.
 func (f *folder) scan(ctx context.Context) error {
-	wanted := func(name string) bool {
-		return name == scheduledName || name == droppedName || name == inFlightTimeName
-	}
 	entries := f.ev.Entries()
 	var local []*group
 	again := false
@@ -227,7 +225,7 @@ func (f *folder) scan(ctx context.Context) error {
 		if local = f.translate(b, local[:0]); f.many {
 			return errBlank
 		}
-		f.meter.add(b, wanted)
+		f.meter.add(b, arrivalMetric)
 		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {
 			f.join.see(r)
@@ -272,6 +270,10 @@ const (
 	inFlightTimeName = "loadtest.requests.in_flight_time"
 )
 
+func arrivalMetric(name string) bool {
+	return name == scheduledName || name == droppedName || name == inFlightTimeName
+}
+
 // measure adds a row to the extent of the run.
 func (f *folder) measure(g *group, r *sample.Row, batchFrom int64) {
 	due, grade, early := f.due(g, r)
@@ -285,6 +287,9 @@ func (f *folder) measure(g *group, r *sample.Row, batchFrom int64) {
 	}
 	if r.Flags&sample.Sampled != 0 {
 		f.sampled++
+	}
+	if r.Attempt > 0 {
+		f.resent++
 	}
 	if f.weakest == noGrade || grade > f.weakest {
 		f.weakest = grade

@@ -136,6 +136,7 @@ func (w *sweeper) prepare() {
 // row takes one attempt; an attempt that is a request of its own is one.
 func (w *sweeper) row(g *group, r *sample.Row) {
 	w.attempt(g, r)
+	w.alarms.row(g, r)
 	w.probes.attempt(r)
 	if w.f.join.several(r) {
 		return

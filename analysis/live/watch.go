@@ -90,6 +90,14 @@ func (w *Watch) State() State {
 	return Calm
 }
 
+// InFlight returns the number in flight at the last look.
+func (w *Watch) InFlight() int64 {
+	if !w.moving {
+		return 0
+	}
+	return w.line.inFlight(w.looked)
+}
+
 // Due says that n requests were due at t and not dropped. A negative n takes
 // back requests that were dropped after all. EndedOnly watches do not need it
 // and ignore it.
