@@ -28,6 +28,7 @@ func tools() []*generator {
 		{name: "wrk2", loop: LoopOpen, starts: another},
 		{name: "autocannon", starts: another},
 		{name: "hey", loop: LoopClosed, starts: "-o csv gives the start of every request"},
+		{name: "ab", loop: LoopClosed, starts: another},
 		{name: "fortio", starts: "-access-log-file gives the start of every request"},
 		{name: "hdrhistogram"},
 		{name: "ycsb", starts: "measurementtype=raw gives the end of every operation"},

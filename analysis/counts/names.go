@@ -159,8 +159,10 @@ func locust() *generator {
 			"locust.client.duration": {{role: durations, unitS: 1}},
 			"locust.users.count":     {{role: limit}}, // users think too: not all are in flight
 			// From the files of --csv.
-			"loadtest.requests.failed":      {{role: failures}, {role: failed}},
-			"loadtest.summary.service_time": {{role: summary, unitS: 1}},
+			"loadtest.requests.ended":          {{role: ended}, {role: requests}},
+			"loadtest.requests.failed":         {{role: failures}, {role: failed}},
+			"loadtest.requests.in_flight_time": {{role: service}},
+			"loadtest.summary.service_time":    {{role: summary, unitS: 1}},
 		},
 		starts:    "locust.contrib.csv_request_logger gives the start of every request",
 		histogram: exponential,
