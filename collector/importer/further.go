@@ -2,4 +2,9 @@ package importer
 
 // further are the formats of all other tools, in the order in which they are
 // tried.
-func further() []Format { return nil }
+func further() []Format {
+	return []Format{
+		wrk(), heyCSV(), heySummary(), ohaDB(), ohaCSV(), h2loadLog(), abPlot(), tsungDump(), ycsbRaw(),
+		locustRequests(), locustHistory(), locustStats(),
+	}
+}
