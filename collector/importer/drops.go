@@ -2,6 +2,7 @@ package importer
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -50,7 +51,7 @@ func (k *Sink) flushDrop(d *drops) error {
 		Unit: "{request}", Kind: sample.DeltaSum,
 	}
 	if full.Scenario != "" {
-		s.Attributes = "scenario=" + full.Scenario
+		s.Attributes = pair("scenario", full.Scenario)
 	}
 	p := sample.Point{Start: d.from - 1, Time: d.to, Value: d.n}
 	*d = drops{group: d.group}
@@ -68,4 +69,9 @@ func (k *Sink) flushDrops() error {
 		}
 	}
 	return nil
+}
+
+// pair writes an attribute as sample.Series has it.
+func pair(key, value string) string {
+	return key + "=" + strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`).Replace(value)
 }

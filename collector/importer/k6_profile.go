@@ -61,7 +61,7 @@ func k6Ratio(requests, iterations int) float64 {
 }
 
 // k6Look finds out what a scenario is.
-func k6Look(events []k6Event) k6Profile {
+func k6Look(events []k6Event, unit int64) k6Profile {
 	var p k6Profile
 	var starts, ends []int64
 	var requests []*k6Request
@@ -87,7 +87,7 @@ func k6Look(events []k6Event) k6Profile {
 	if len(starts) > 0 && len(drops) > 0 {
 		p.dropped = slices.Min(drops) < starts[len(starts)-1]
 	}
-	p.model = k6Model(starts, ends)
+	p.model = k6Model(starts, ends, unit)
 	if p.dropped {
 		p.model = sample.Open
 	}
@@ -96,8 +96,9 @@ func k6Look(events []k6Event) k6Profile {
 	return p
 }
 
-// k6Model tells whether iterations start when others end. Both are sorted.
-func k6Model(starts, ends []int64) sample.Model {
+// k6Model tells whether iterations start when others end. Both are sorted, and
+// known to a unit.
+func k6Model(starts, ends []int64, unit int64) sample.Model {
 	if len(ends) < k6Least {
 		return sample.UnknownModel
 	}
@@ -109,9 +110,9 @@ func k6Model(starts, ends []int64) sample.Model {
 	}
 	open := true
 	for _, within := range []int64{20e3, 50e3, 100e3, 200e3, 500e3} {
-		n := 0
+		n, within := 0, within+unit
 		for _, at := range starts {
-			if i, found := slices.BinarySearch(ends, at); found || i > 0 && at-ends[i-1] <= within {
+			if i, found := slices.BinarySearch(ends, at); found || i > 0 && at-ends[i-1] <= within || i < len(ends) && ends[i]-at < unit {
 				n++
 			}
 		}
@@ -120,7 +121,7 @@ func k6Model(starts, ends []int64) sample.Model {
 		if share >= k6Follows && share-chance >= k6Beyond {
 			return sample.Closed
 		}
-		if share-chance > k6Chance || within <= 50e3 && chance > 0.6 {
+		if share-chance > k6Chance || within <= 50e3+unit && chance > 0.6 {
 			open = false
 		}
 	}
@@ -172,4 +173,3 @@ func k6Anchored(events []k6Event, requests []*k6Request, starts []int64, joined 
 	mean := float64(starts[len(starts)-1]-starts[0]) / float64(len(starts)-1)
 	return median <= k6Anchor && median <= k6AnchorMean*mean
 }
-

@@ -78,10 +78,17 @@ type k6Request struct {
 	joined     bool
 }
 
+// Scenarios beyond so many are one.
+const (
+	k6Scenarios = 1000
+	k6Rest      = "(other scenarios)"
+)
+
 // k6Reader puts requests together from their samples, which follow one another,
 // and hands them to their scenarios.
 type k6Reader struct {
 	sink      *Sink
+	unit      int64 // to which times are known, ns
 	names     map[string]string
 	scenarios map[string]*k6Scenario
 	order     []*k6Scenario
@@ -115,6 +122,10 @@ func (k *k6Reader) intern(b []byte) string {
 
 func (k *k6Reader) scenario(name []byte) *k6Scenario {
 	s := k.scenarios[string(name)]
+	if s == nil && len(k.order) >= k6Scenarios {
+		name = []byte(k6Rest)
+		s = k.scenarios[k6Rest]
+	}
 	if s == nil {
 		s = newK6Scenario(k, string(name))
 		k.scenarios[s.group.Scenario] = s

@@ -94,7 +94,7 @@ func (s *k6Scenario) event(e *k6Event) error {
 // decide finds out what the scenario is and handles what was held.
 func (s *k6Scenario) decide() error {
 	s.decided = true
-	p := k6Look(s.held)
+	p := k6Look(s.held, s.reader.unit)
 	s.requests, s.anchored, s.each = p.requests > 0, p.anchored, p.each
 	s.group.Model = p.model
 	if s.sink.Scheduled {
