@@ -72,12 +72,17 @@ type counted struct {
 	place uint64
 }
 
-func (c counted) Entries() []fold.Entry {
-	return slices.DeleteFunc(c.Evidence.Entries(), func(e fold.Entry) bool { return e.Place < c.place })
+func (c counted) Entries() (out []fold.Entry) {
+	for i := c.skip(); i < len(c.Batches); i++ {
+		out = append(out, fold.Entry{Span: c.Batches[i].Span(), Rows: c.Batches[i].Len(), Place: uint64(i) + 1})
+	}
+	return out
 }
 
+func (c counted) skip() int { return max(0, int(c.place)-1) }
+
 func (c counted) Read(ctx context.Context, at []int, fn func(int, *sample.Batch) error) error {
-	skip := len(c.Evidence.Entries()) - len(c.Entries())
+	skip := c.skip()
 	for _, i := range at {
 		c.f.read += c.Batches[i+skip].Len()
 		if err := fn(i, c.Batches[i+skip]); err != nil {
