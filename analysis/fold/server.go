@@ -3,6 +3,7 @@ package fold
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -33,6 +34,8 @@ type Metric struct {
 
 	value *reading // of a counter, or of a distribution its sum; scaled
 	count *reading // of a distribution
+	begin int64    // first export of these, or their start if that was watched
+	born  bool     // they are known to have been 0 at a start
 }
 
 // Reading is a level at a time.
@@ -108,7 +111,23 @@ func (m *Metric) read(t *track, span sample.Span) bool {
 		}
 	}
 	m.value = t.counter(m.Series.Kind, func(p mark) float64 { return p.value * t.Scale })
+	m.begins(t, span.From)
 	return m.value != nil
+}
+
+// begins finds out from when on a counter is known. A start before the telemetry
+// that was read is no reading: what came between is not known by time.
+func (m *Metric) begins(t *track, from int64) {
+	m.begin = math.MaxInt64
+	for start, life := range t.lives {
+		m.born = m.born || start > 0
+		if start >= from {
+			m.begin = min(m.begin, start)
+		}
+		for _, p := range life {
+			m.begin = min(m.begin, p.at)
+		}
+	}
 }
 
 // Mean is the mean of a level over the points in [from, to), and their number.
@@ -132,14 +151,14 @@ func (m *Metric) within(from, to int64) (i, j int) {
 
 // Growth is by how much a counter, or the sum of a distribution, grew in
 // (from, to]; ok is false where its exports do not cover that.
-func (m *Metric) Growth(from, to int64) (v float64, ok bool) { return growth(m.value, from, to) }
+func (m *Metric) Growth(from, to int64) (v float64, ok bool) { return m.growth(m.value, from, to) }
 
 // Count is how many values a distribution took in (from, to]; ok is false for
 // other metrics and where its exports do not cover that.
-func (m *Metric) Count(from, to int64) (v float64, ok bool) { return growth(m.count, from, to) }
+func (m *Metric) Count(from, to int64) (v float64, ok bool) { return m.growth(m.count, from, to) }
 
-func growth(r *reading, from, to int64) (float64, bool) {
-	if r == nil || len(r.times) < 2 || from < r.times[0] || to > r.times[len(r.times)-1] {
+func (m *Metric) growth(r *reading, from, to int64) (float64, bool) {
+	if r == nil || from < m.begin || to > r.times[len(r.times)-1] {
 		return 0, false
 	}
 	return r.at(to) - r.at(from), true
@@ -154,14 +173,8 @@ func (m *Metric) Exports(from, to int64) (first, last int64, ok bool) {
 	return m.value.watched(from, to)
 }
 
-// Begins reports when a counter was first known: its first export, or its start
-// before that.
-func (m *Metric) Begins() int64 {
-	if m.value == nil || len(m.value.times) == 0 {
-		return 0
-	}
-	return m.value.times[0]
-}
+// Begins is from when on a counter or distribution is known.
+func (m *Metric) Begins() int64 { return m.begin }
 
 // Of returns the metrics for which pick is true; t may be nil.
 func (t *Telemetry) Of(pick func(m *Metric) bool) []*Metric {
@@ -292,10 +305,7 @@ func (m *Metric) Attribute(key string) string {
 // Around are the exports that enclose [from, to] most closely; ok is false where
 // some of that lies outside of them.
 func (m *Metric) Around(from, to int64) (first, last int64, ok bool) {
-	if m.value == nil {
-		return 0, 0, false
-	}
-	times := m.value.times
+	times := m.Times()
 	i, found := slices.BinarySearch(times, from)
 	if !found {
 		i--
@@ -307,11 +317,46 @@ func (m *Metric) Around(from, to int64) (first, last int64, ok bool) {
 	return times[i], times[j], true
 }
 
-// Total is by how much a counter grew in all that was kept of it.
+// FromStart is what a counter, or the values of a distribution, came to from its
+// start until the export at or after to; ok is false where its start is not known.
+func (m *Metric) FromStart(to int64) (value, count float64, last int64, ok bool) {
+	times := m.Times()
+	j, _ := slices.BinarySearch(times, to)
+	if !m.born || j >= len(times) {
+		return 0, 0, 0, false
+	}
+	last = times[j]
+	value = m.value.at(last) - m.value.at(m.value.times[0])
+	if m.count != nil {
+		count = m.count.at(last) - m.count.at(m.count.times[0])
+	}
+	return value, count, last, true
+}
+
+// Total is by how much a counter grew in all that was kept of it, from its start
+// where that is known.
 func (m *Metric) Total() float64 {
-	if m.value == nil || len(m.value.times) < 2 {
+	if m.value == nil {
 		return 0
 	}
-	v, _ := m.Growth(m.value.times[0], m.value.times[len(m.value.times)-1])
-	return v
+	times := m.value.times
+	return m.value.at(times[len(times)-1]) - m.value.at(times[0])
+}
+
+// Ends is the last export of a counter or distribution.
+func (m *Metric) Ends() int64 {
+	if m.value == nil || len(m.value.times) == 0 {
+		return 0
+	}
+	return m.value.times[len(m.value.times)-1]
+}
+
+// Times are the exports of a counter or distribution, ascending, and its start if
+// that was watched.
+func (m *Metric) Times() []int64 {
+	if m.value == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearch(m.value.times, m.begin)
+	return m.value.times[i:]
 }

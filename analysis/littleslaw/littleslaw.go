@@ -47,21 +47,14 @@ type Source uint8
 
 // Sources of an independent count.
 const (
-	None       Source = iota // there is no independent count
-	Integral                 // a counter of ∫ in flight dt, differenced between two exports
-	StartedEnd               // counters of started and of ended requests, at every export
-	Gauge                    // a gauge polled now and then
+	None     Source = iota // there is no independent count
+	Integral               // a counter of ∫ in flight dt, differenced between two exports
 )
 
 // String returns the source's name in words.
 func (s Source) String() string {
-	switch s {
-	case Integral:
+	if s == Integral {
 		return "in_flight_time"
-	case StartedEnd:
-		return "started and ended counters"
-	case Gauge:
-		return "sampled gauge"
 	}
 	return "none"
 }
@@ -70,9 +63,7 @@ func (s Source) String() string {
 type Count struct {
 	Source  Source
 	Mean    float64
-	Samples int     // of a gauge or of counters: points in the window
-	Sources int     // of an integral: counters added up that are exported at different times
-	Spread  float64 // of a gauge: standard deviation of its points
+	Sources int // counters added up that are exported at different times
 }
 
 // Load says what the generator's design fixes.
@@ -155,10 +146,7 @@ func Check(s Sums, c Count, load Load) Result {
 // An integrating counter is exact at its exports, but counter and records are
 // stamped a few instructions apart at each end of a request: stampNS of every
 // wait. Counters of several sources are exported at different times and are read
-// by interpolation, which is good to about one part in a hundred. Counters of starts
-// and ends give in flight at the exports only, and a gauge too: between n points
-// the mean is known to about spread·2/√n if they were independent; they are not,
-// and stability.md measured 5 to 40 % on small queues.
+// by interpolation, which is good to about one part in a hundred.
 func tolerance(s Sums, c Count, corrected float64) float64 {
 	level := max(c.Mean, corrected)
 	if level <= 0 {
@@ -174,10 +162,6 @@ func tolerance(s Sums, c Count, corrected float64) float64 {
 			t = max(t, severalTolerance)
 		}
 		return t
-	case StartedEnd, Gauge:
-		n := float64(max(c.Samples, 1))
-		noise := 4 * max(c.Spread, math.Sqrt(level)) / math.Sqrt(n) / level
-		return max(0.05, noise)
 	}
 	return ExactTolerance
 }

@@ -131,11 +131,6 @@ func TestIndependentCount(t *testing.T) {
 	// Waits of 1 ms are stamped to 0.05 ms.
 	check(level(0.1), integral(0.104), littleslaw.Load{}, true, "")
 	check(level(0.1), integral(0.12), littleslaw.Load{}, false, "")
-	// A gauge is never a fine check.
-	gauge := littleslaw.Count{Source: littleslaw.Gauge, Mean: 108, Samples: 60, Spread: 20}
-	check(level(100), gauge, littleslaw.Load{}, true, "gauge")
-	gauge.Mean = 200
-	check(level(100), gauge, littleslaw.Load{}, false, "gauge")
 	check(level(0), integral(0), littleslaw.Load{}, true, "")
 	check(level(0), integral(3), littleslaw.Load{}, false, "missing")
 }
@@ -156,7 +151,7 @@ func TestEdges(t *testing.T) {
 	if r.OK || r.Exact < 0.09 || !strings.Contains(r.Note, "do not add up") || !strings.Contains(r.Note, "2 requests") {
 		t.Errorf("a broken record passes: %+v", r)
 	}
-	for i, want := range []string{"none", "in_flight_time", "started and ended counters", "sampled gauge"} {
+	for i, want := range []string{"none", "in_flight_time"} {
 		if got := littleslaw.Source(i).String(); got != want {
 			t.Errorf("source %d is %q", i, got)
 		}

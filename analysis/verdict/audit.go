@@ -66,6 +66,8 @@ func (j *judge) audit() {
 	}
 	j.lostTelemetry()
 	j.atServer()
+	j.servers()
+	j.models()
 	bad := 0
 	for _, t := range j.steps {
 		if t.wire.Class == wire.ClassInvalid {
@@ -121,7 +123,7 @@ func (j *judge) note(f wire.Finding) {
 		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
 		"littles_law_mismatch", "percentile_support", "percentile_dependent", "worker_cap", "declared_open",
 		"arrival_process", "closed_loop_slump", "closed_loop_law", "think_time", "hosts_disagree", "cold_start", "drift",
-		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios":
+		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios", "hidden_retries", "clock_offset", "server_in_flight":
 		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
 	}
 }
