@@ -131,12 +131,17 @@ func (d *Daemon) startAPI() error {
 		Analysis: verdict.Analysis{Fold: d.states.Of},
 		Import:   imports{&importing.Importer{Runs: d.runs, Table: d.intake.table}},
 		Now:      d.cfg.Now, Log: d.cfg.Log,
-		Metrics: d.metrics(),
+		Progress: d.states.Progress,
+		Metrics:  d.metrics(),
 	})
 	if err != nil {
 		return err
 	}
-	d.addrs.HTTP, err = d.listen("http", d.cfg.HTTPAddr, d.api, d.tls)
+	handler, err := d.beside(d.api)
+	if err != nil {
+		return err
+	}
+	d.addrs.HTTP, err = d.listen("http", d.cfg.HTTPAddr, handler, d.tls)
 	return err
 }
 
