@@ -67,6 +67,9 @@ type Deps struct {
 	Import   Importer // nil: files are not imported
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Progress returns about which share of a run has been read to judge it, and
+	// whether that takes place now; nil where that is not known.
+	Progress func(id string) (share float64, ok bool)
 	// Metrics write further metrics in the Prometheus text format after the API's own.
 	Metrics []func(io.Writer)
 }

@@ -98,7 +98,13 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	one := 1
 	ctx, cancel := context.WithTimeout(r.Context(), listPatience)
 	defer cancel()
-	writeJSON(w, http.StatusOK, s.item(ctx, &run, &one))
+	it := s.item(ctx, &run, &one)
+	if s.deps.Progress != nil {
+		if share, ok := s.deps.Progress(run.ID); ok {
+			it.Judging = &share
+		}
+	}
+	writeJSON(w, http.StatusOK, it)
 	return nil
 }
 

@@ -29,7 +29,8 @@ type States struct {
 	cache *Cache[*fold.State]
 
 	mu    sync.Mutex
-	going map[string]*look // runs that go on, by question
+	going map[string]*look     // runs that go on, by question
+	under map[string]*progress // runs that are being folded, by id
 }
 
 // look is the last state of a run that goes on.
@@ -48,7 +49,7 @@ const (
 // NewStates returns a memory of so many bytes for states made by fold.
 func NewStates(f Fold, budget int64, now func() time.Time) *States {
 	return &States{
-		fold: f, now: now, going: map[string]*look{},
+		fold: f, now: now, going: map[string]*look{}, under: map[string]*progress{},
 		cache: NewCache(budget, 0, func(key string, st *fold.State) int64 { return int64(st.Size() + len(key)) }),
 	}
 }
@@ -65,7 +66,9 @@ func (s *States) Of(ctx context.Context, ev fold.Evidence, opt query.Options) (*
 	key := part + "\x00" + strconv.FormatUint(run.Revision, 10) + strconv.FormatBool(run.Finished)
 	return s.cache.Get(ctx, key, false, func(ctx context.Context) (*fold.State, error) {
 		begin := s.now()
-		st, err := s.fold(ctx, ev, opt)
+		p, done := s.follow(ev)
+		defer done()
+		st, err := s.fold(ctx, p, opt)
 		if err == nil {
 			s.note(part, st, begin)
 		}

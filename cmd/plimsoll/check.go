@@ -56,7 +56,12 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 	if err != nil {
 		return err
 	}
-	v, body, err := c.Verdict(ctx, names[0], q)
+	var v *wire.Verdict
+	var body []byte
+	err = patiently(ctx, env.Stderr, c, names[0], func() (err error) {
+		v, body, err = c.Verdict(ctx, names[0], q)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type RunItem struct {
 	Outcome   string     `json:"outcome"`
 	Headline  string     `json:"headline"`
 	Revision  uint64     `json:"revision"`
+	Judging   *float64   `json:"judging,omitempty"` // share of it that has been read to judge it, while that takes place
 }
 
 // States of a run.

@@ -62,6 +62,13 @@ func (c *Client) Runs(ctx context.Context, q url.Values) (wire.RunList, error) {
 	return out, err
 }
 
+// Run returns one run of the list.
+func (c *Client) Run(ctx context.Context, run string) (wire.RunItem, error) {
+	var out wire.RunItem
+	_, err := c.call(ctx, http.MethodGet, runPath(run), nil, &out)
+	return out, err
+}
+
 // Verdict returns the verdict on a run, decoded and as it was sent.
 func (c *Client) Verdict(ctx context.Context, run string, q url.Values) (*wire.Verdict, []byte, error) {
 	var v wire.Verdict
