@@ -26,6 +26,8 @@ func goldens() []struct{ name, method, path, body, schema string } {
 		{"spectrum", "GET", "/api/v1/runs/orders-42/spectrum", "", "Spectrum"},
 		{"heatmap", "GET", "/api/v1/runs/orders-42/heatmap", "", "Heatmap"},
 		{"goodput", "GET", "/api/v1/runs/orders-42/goodput", "", "GoodputCurve"},
+		{"compare", "GET", "/api/v1/compare?runs=orders-41,orders-42", "", "Comparison"},
+		{"error_compare", "GET", "/api/v1/compare?runs=orders-41", "", "Error"},
 		{"declare", "POST", "/api/v1/runs", declaration, "RunItem"},
 		{"finish", "POST", "/api/v1/runs/orders-42/finish", "", "RunItem"},
 		{"mark", "POST", "/api/v1/runs/orders-42/marks", `{"at":"2026-11-30T11:00:30+01:00","name":"deploy"}`, "Mark"},

@@ -48,7 +48,7 @@ func values(r *http.Request, known ...string) (url.Values, error) {
 			}
 			return nil, badParameter(strconv.Quote(clip(name)), "is unknown", hint)
 		}
-		if len(all) > 1 && name != "objective" && name != "names" {
+		if len(all) > 1 && name != "objective" && name != "names" && name != "runs" {
 			return nil, badParameter(name, "is given twice", "give it once")
 		}
 		for _, v := range all {

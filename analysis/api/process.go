@@ -75,6 +75,7 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
   GET /api/v1/runs/{id}/littleslaw        the check of the measurement
   GET /api/v1/runs/{id}/goodput           goodput against the deadline
   GET /api/v1/runs/{id}/events            server-sent events
+  GET /api/v1/compare?runs=BEFORE,AFTER   what changed, step by step
   GET /api/v1/openapi.yaml                all calls, parameters and answers
   GET /metrics, /healthz, /readyz         this process
 

@@ -45,6 +45,7 @@ func (s *Server) routes() []route {
 		{path: "/metrics", methods: get(s.metrics)},
 		{path: "/api/v1/openapi.yaml", methods: get(s.document)},
 		{path: "/api/v1/runs", methods: map[string]call{http.MethodGet: s.list, http.MethodPost: s.declare}},
+		{path: "/api/v1/compare", methods: get(s.compare)},
 		{path: "/api/v1/import", streams: true, methods: post(s.importFile)},
 		{path: run, methods: map[string]call{http.MethodGet: s.run, http.MethodDelete: s.remove}},
 		{path: run + "/finish", methods: post(s.finish)},

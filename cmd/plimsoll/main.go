@@ -62,6 +62,7 @@ func commands() []command {
 		{name: "serve", about: "receive telemetry of load tests and answer questions about them", run: serve},
 		{name: "check", about: "judge a run; the exit code is for CI", run: check},
 		{name: "import", about: "read the result files of load generators", run: importFiles},
+		{name: "compare", about: "set two runs side by side", run: compare},
 		{name: "demo", about: "watch a service being pushed past its limit, in a minute", run: runDemo},
 		{name: "runs", about: "list runs", run: listRuns},
 		{name: "run", about: "declare, finish or delete a run", parts: []command{

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,6 +81,15 @@ func (c *Client) Verdict(ctx context.Context, run string, q url.Values) (*wire.V
 		return nil, nil, fmt.Errorf("server speaks %q, this program %q", v.Schema, wire.Schema)
 	}
 	return &v, body, nil
+}
+
+// Compare returns what changed from one run to another, decoded and as it was sent.
+func (c *Client) Compare(ctx context.Context, before, after string, q url.Values) (*wire.Comparison, []byte, error) {
+	with := url.Values{"runs": {before, after}}
+	maps.Copy(with, q)
+	var out wire.Comparison
+	body, err := c.call(ctx, http.MethodGet, "/api/v1/compare", with, &out)
+	return &out, body, err
 }
 
 // Declare declares a run, and reports whether that was new.
