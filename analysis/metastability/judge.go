@@ -277,7 +277,7 @@ func (j *judge) unsure() float64 {
 // is counted on its side.
 func (j *judge) slow() bool {
 	n, ok := j.abandoned()
-	return ok && j.known && float64(n+j.sum.Completed) < slowAt*j.c*j.sum.seconds()
+	return ok && j.known && n+float64(j.sum.Completed) < slowAt*j.c*j.sum.seconds()
 }
 
 // retries decides where attempts outnumber requests.

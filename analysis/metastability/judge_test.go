@@ -156,7 +156,7 @@ func TestServerSideOverrulesBooks(t *testing.T) {
 	t.Parallel()
 	after := phase(90, 20, drowned(30, 3))
 	for i := range after {
-		n := int64(40)
+		n := 40.0
 		after[i].Abandoned = &n
 	}
 	r := metastability.Judge(metastability.Input{Before: phase(0, 60, fine(30)), Push: phase(60, 30, drowned(150, 1)), After: after, Capacity: 100})

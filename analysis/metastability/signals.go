@@ -20,7 +20,10 @@ const (
 	SignalBound       = "capacity_at_least"
 	SignalBacklog     = "backlog_by_books"
 	SignalQueue       = "queue"
+	SignalBaseQueue   = "queue_before_max"
 	SignalQueueAge    = "queue_age"
+	SignalPool        = "pool_pending"
+	SignalBasePool    = "pool_pending_before_max"
 	SignalAbandoned   = "completed_for_clients_that_gave_up"
 	SignalWastedShare = "share_of_work_for_clients_that_gave_up"
 )
@@ -58,32 +61,52 @@ func (j *judge) signals() {
 	if j.State != Recovered && j.c > 0 {
 		add(SignalBacklog, max(0, j.backlog), "1")
 	}
-	last := func(pick func(*Span) *float64) float64 {
-		for i := len(j.tail) - 1; i >= 0; i-- {
-			if v := pick(&j.tail[i]); v != nil {
-				return *v
-			}
-		}
-		return math.NaN()
-	}
-	add(SignalQueue, last(func(s *Span) *float64 { return s.Queue }), "1")
-	add(SignalQueueAge, last(func(s *Span) *float64 { return s.QueueAgeS }), "s")
+	add(SignalQueue, last(j.tail, queueOf), "1")
+	add(SignalBaseQueue, most(j.before, queueOf), "1")
+	add(SignalQueueAge, last(j.tail, func(s *Span) *float64 { return s.QueueAgeS }), "s")
+	add(SignalPool, last(j.tail, poolOf), "1")
+	add(SignalBasePool, most(j.before, poolOf), "1")
 	if n, ok := j.abandoned(); ok {
-		add(SignalAbandoned, float64(n)/seconds, "1/s")
-		if all := n + j.sum.Completed; all > 0 {
-			add(SignalWastedShare, float64(n)/float64(all), "1")
+		add(SignalAbandoned, n/seconds, "1/s")
+		if all := n + float64(j.sum.Completed); all > 0 {
+			add(SignalWastedShare, n/all, "1")
 		}
 	}
 }
 
-// abandoned adds up the answers that nobody waited for; ok is false when no span
-// counts them.
-func (j *judge) abandoned() (n int64, ok bool) {
-	for i := range j.tail {
-		if a := j.tail[i].Abandoned; a != nil {
-			n += *a
-			ok = true
+func queueOf(s *Span) *float64 { return s.Queue }
+func poolOf(s *Span) *float64  { return s.PoolPending }
+
+// last is the newest value in the spans; NaN where there is none.
+func last(spans []Span, pick func(*Span) *float64) float64 {
+	for i := len(spans) - 1; i >= 0; i-- {
+		if v := pick(&spans[i]); v != nil {
+			return *v
 		}
 	}
-	return n, ok
+	return math.NaN()
+}
+
+// most is the largest value in the spans; NaN where there is none.
+func most(spans []Span, pick func(*Span) *float64) float64 {
+	top := math.NaN()
+	for i := range spans {
+		if v := pick(&spans[i]); v != nil && !(top >= *v) {
+			top = *v
+		}
+	}
+	return top
+}
+
+// abandoned adds up the answers that nobody waited for; ok is false where they are
+// not counted in all of the last quarter.
+func (j *judge) abandoned() (n float64, ok bool) {
+	for i := range j.tail {
+		a := j.tail[i].Abandoned
+		if a == nil {
+			return 0, false
+		}
+		n += *a
+	}
+	return max(0, n), len(j.tail) > 0
 }

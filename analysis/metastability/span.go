@@ -18,10 +18,18 @@ type Span struct {
 	Timeouts   int64   // requests that ended in a time-out
 	InFlight   float64 // mean
 	MedianS    float64 // median response time of those due; NaN when none is known
-	// Optional, from the server: its queue, and answers that nobody waited for.
-	Queue     *float64
-	QueueAgeS *float64
-	Abandoned *int64
+	// Answered are the attempts that the client got an answer to, good or bad.
+	Answered int64
+	// FromNS and ToNS are the same stretch as FromS and ToS on the clock of the
+	// telemetry; the judgement does not read them.
+	FromNS, ToNS int64
+	// Optional, from the server: what waits in its queue and how long that waited,
+	// callers that wait for its pool, and answers that nobody waited for, which may
+	// be below 0 by noise. A span that no export fell into has none.
+	Queue       *float64
+	QueueAgeS   *float64
+	PoolPending *float64
+	Abandoned   *float64
 }
 
 // seconds is the length of a span.

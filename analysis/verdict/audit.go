@@ -64,9 +64,7 @@ func (j *judge) audit() {
 		j.find("too_many_scenarios", wire.Warn, fold.MostScenarios,
 			"More than %s scenarios are named: they are taken for something else, such as ids, and passed over.", human(fold.MostScenarios))
 	}
-	j.lostTelemetry()
 	j.atServer()
-	j.servers()
 	bad := 0
 	for _, t := range j.steps {
 		if t.wire.Class == wire.ClassInvalid {

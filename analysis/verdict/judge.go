@@ -146,6 +146,7 @@ func (j *judge) document() *wire.Verdict {
 	j.alarms()
 	j.capacity()
 	j.swept = j.sweep()
+	j.servers()
 	j.recovery()
 	j.audit()
 	for _, s := range j.steps {

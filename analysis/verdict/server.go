@@ -33,9 +33,11 @@ type tally struct {
 	late       float64 // counted after the last one had ended
 }
 
-// servers compares the rows with what the service under test counts.
+// servers compares the rows with what the generator and the service under test
+// count.
 func (j *judge) servers() {
 	st := j.st
+	j.lostTelemetry()
 	if st.Telemetry == nil || st.Rows == 0 || st.SampledRows > 0 || st.Narrowed {
 		return
 	}

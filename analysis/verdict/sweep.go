@@ -140,6 +140,7 @@ func (j *judge) recovery() {
 	if c := j.doc.Knee.Capacity; c != nil && c.Value != nil {
 		in.Capacity, in.LowerBound = *c.Value, j.doc.Knee.State == wire.NotTested && !j.declaredCapacity()
 	}
+	j.witness(&in)
 	r := metastability.Judge(in)
 	m := &j.doc.Metastability
 	m.State, m.RecoveredAfterS, m.EtaS, m.WatchedS = string(r.State), r.RecoveredAfterS, r.EtaS, some(r.WatchedS)
@@ -153,7 +154,7 @@ func (j *judge) recovery() {
 		severity = wire.Warn
 	}
 	j.find("recovery", severity, r.WatchedS, "Back at %s after %s: %s.",
-		rate(value(j.steps[back].wire.Offered)), rate(j.peak(push, back)), r.Reason)
+		rate(value(j.steps[back].wire.Offered)), rate(j.peak(push, back)), r.Reason+queued(&r))
 }
 
 // peak is the highest rate of a push.
@@ -224,7 +225,7 @@ func (j *judge) between(from, to int64) []metastability.Span {
 func span(c *fold.Cell) metastability.Span {
 	s := metastability.Span{
 		FromS: float64(c.From) / 1e9, ToS: float64(c.To) / 1e9, Due: c.Due + c.Dropped, Good: c.DueGood,
-		Completed: c.Ended[sample.OK], Attempts: c.Sent, Refused: c.Ended[sample.Shed], Timeouts: c.Ended[sample.Timeout],
+		Completed: c.Ended[sample.OK], Attempts: c.Sent, Answered: c.Answered, FromNS: c.From, ToNS: c.To, Refused: c.Ended[sample.Shed], Timeouts: c.Ended[sample.Timeout],
 		InFlight: c.InFlight.Seconds() / c.Seconds(), MedianS: math.NaN(),
 	}
 	if c.Response != nil {
