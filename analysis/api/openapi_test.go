@@ -306,7 +306,7 @@ func TestDocumentMatchesTypes(t *testing.T) {
 		wire.Knee{},
 		wire.Metastability{},
 		wire.Signal{},
-		wire.Audit{},
+		wire.Audit{}, wire.Held{},
 		wire.Finding{},
 	}
 	seen := map[string]bool{"Outcome": true} // an enumeration, not a type

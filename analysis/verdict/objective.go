@@ -217,6 +217,23 @@ func (j *judge) carry(g *goal) {
 	}
 }
 
+// held lists the objectives with what became of them.
+func (j *judge) held() []wire.Held {
+	out := make([]wire.Held, 0, len(j.goals))
+	for i := range j.goals {
+		g := &j.goals[i]
+		h := wire.Held{Title: g.title(), Scenario: g.Scenario, Step: g.Step, State: wire.Met, Message: g.why}
+		switch {
+		case g.missed:
+			h.State = wire.Missed
+		case g.open, g.absent:
+			h.State = wire.Undecided
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
 func (j *judge) missedGoal() *goal {
 	for i := range j.goals {
 		if j.goals[i].missed {

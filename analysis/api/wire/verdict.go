@@ -25,8 +25,25 @@ type Verdict struct {
 	SaturationThroughput *Estimate     `json:"saturation_throughput"`
 	Metastability        Metastability `json:"metastability"`
 	Audit                Audit         `json:"audit"`
+	Objectives           []Held        `json:"objectives"` // what was asked of the run, and what became of it
 	Findings             []Finding     `json:"findings"`
 }
+
+// Held is an objective that a run was held against.
+type Held struct {
+	Title    string `json:"title"` // as it is written on the command line, without scenario and step
+	Scenario string `json:"scenario,omitempty"`
+	Step     string `json:"step,omitempty"`
+	State    string `json:"state"`   // met, missed or undecided
+	Message  string `json:"message"` // the sentence that says why it is not met
+}
+
+// States of an objective.
+const (
+	Met       = "met"
+	Missed    = "missed"
+	Undecided = "undecided"
+)
 
 // Outcomes of a run.
 const (

@@ -61,8 +61,8 @@ type junitResult struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes a verdict as a test suite: one case for the outcome and one for
-// each step. What failed is a failure, what could not be decided is an error.
+// JUnit writes a verdict as a test suite: one case for the outcome, one for each
+// objective and one for each step. What failed is a failure, what could not be decided is an error.
 func JUnit(w io.Writer, v *wire.Verdict) error {
 	class := "plimsoll." + clean(v.Run.Name)
 	suite := junitSuite{Name: "plimsoll " + clean(v.Run.ID)}
@@ -87,6 +87,9 @@ func JUnit(w io.Writer, v *wire.Verdict) error {
 		outcome.Error = result
 	}
 	add(outcome, 0)
+	for i := range v.Objectives {
+		add(junitObjective(&v.Objectives[i]), 0)
+	}
 	for i := range v.Steps {
 		st := &v.Steps[i]
 		total += st.DurationS
@@ -103,6 +106,24 @@ func JUnit(w io.Writer, v *wire.Verdict) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+func junitObjective(h *wire.Held) junitCase {
+	name := "objective " + h.Title
+	if h.Scenario != "" {
+		name += " of " + h.Scenario
+	}
+	if h.Step != "" {
+		name += " in " + h.Step
+	}
+	c := junitCase{Name: clean(name)}
+	switch result := (&junitResult{Message: clean(h.Message), Type: clean(h.State)}); h.State {
+	case wire.Missed:
+		c.Failure = result
+	case wire.Undecided:
+		c.Error = result
+	}
+	return c
 }
 
 func junitStep(v *wire.Verdict, st *wire.Step) junitCase {
