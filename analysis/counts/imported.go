@@ -34,7 +34,7 @@ func tools() []*generator {
 		{name: "ycsb", starts: "measurementtype=raw gives the end of every operation"},
 	}
 	for _, g := range all {
-		g.scopes, g.metrics = []string{g.name}, neutral()
+		g.scopes, g.metrics, g.stream = []string{g.name}, neutral(), "loadtest.scenario"
 	}
 	return all
 }
@@ -116,18 +116,27 @@ func ResponseTimes(in Input) Times {
 }
 
 // endedWithin is how many requests ended while a summary was made, spread evenly
-// over intervals that reach over its edges.
+// over intervals that reach over its edges. Where each iteration sends several
+// requests those count, as the summary is about them.
 func (in *Input) endedWithin(s *Summary) float64 {
-	var n float64
+	var iterations, sent float64
 	for i := range in.Intervals {
 		v := &in.Intervals[i]
 		if length := float64(v.To - in.start(i)); length > 0 {
-			share := float64(min(v.To, s.To)-max(in.start(i), s.From)) / length
-			n += max(0, share) * max(v.Ended, v.Requests)
+			share := max(0, float64(min(v.To, s.To)-max(in.start(i), s.From))/length)
+			iterations += share * v.Ended
+			sent += share * v.Requests
 		}
 	}
-	return n
+	if sent > severalEach*iterations {
+		return sent
+	}
+	return iterations
 }
+
+// severalEach tells several requests an iteration from requests that were under
+// way when the run ended.
+const severalEach = 1.5
 
 // LeftOut is the share of requests that are not among the times: those that
 // failed, for many tools.
