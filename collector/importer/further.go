@@ -6,5 +6,6 @@ func further() []Format {
 	return []Format{
 		wrk(), heyCSV(), heySummary(), ohaDB(), ohaCSV(), h2loadLog(), abPlot(), tsungDump(), ycsbRaw(),
 		locustRequests(), locustHistory(), locustStats(),
+		autocannon(), artilleryReport(), fortioResult(), fortioLog(), ghzReport(), hdrLog(),
 	}
 }

@@ -29,6 +29,9 @@ func ranks(n uint64, table []ranked) *sample.Distribution {
 		return r.rank < 1 || r.rank > n || !(r.lo >= 0 && r.hi > r.lo) || math.IsInf(r.hi, 1)
 	})
 	slices.SortFunc(table, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.lo, b.lo)) })
+	slices.Reverse(table) // of one rank the largest counts: tools round ranks in their own ways
+	table = slices.CompactFunc(table, func(a, b ranked) bool { return a.rank == b.rank })
+	slices.Reverse(table)
 	var seen uint64
 	add := func(bound float64, upto uint64) {
 		if last := len(d.Bounds) - 1; last >= 0 && d.Bounds[last] == bound {
