@@ -58,6 +58,7 @@ func (l *Level) usable() bool {
 type rung struct {
 	offered, seconds, rate float64
 	busyDispersion         float64 // Σ seconds·max(1, φ)
+	lack                   float64 // by how much fewer arrived than were offered, 1/s; negative: more
 	stable, meets          bool
 	paced, dropped         bool
 	backlog                bool // completed more than was offered
@@ -68,7 +69,9 @@ func (r *rung) tolerance() float64 {
 	return max(fullShare*r.offered, fullSigma*math.Sqrt(r.offered/r.seconds))
 }
 
-func (r *rung) served() bool { return r.offered-r.rate <= r.tolerance() }
+// served reports whether what arrived was completed. Arrivals that come in bursts
+// miss their rate by much more than noise, which is not the service's doing.
+func (r *rung) served() bool { return r.offered-r.rate-r.lack <= r.tolerance() }
 
 // rungs pools levels by offered rate, in rising order.
 func rungs(levels []Level) []rung {
@@ -84,7 +87,9 @@ func rungs(levels []Level) []rung {
 			stable: l.Stability == stability.Stable || promoted[i] && l.Stability != stability.Unstable,
 			meets:  l.Meets, paced: l.Paced, dropped: l.Dropped,
 		}
-		if r.rate-r.offered > r.excess(l) {
+		arrived := l.arrived()
+		r.lack = l.Offered - arrived
+		if r.rate-r.offered > max(0, arrived-l.Offered)+r.tolerance() {
 			r.rate, r.backlog = r.offered, true
 		}
 		out = append(out, r)
@@ -104,23 +109,22 @@ func rungs(levels []Level) []rung {
 	return out[:n]
 }
 
-// excess is by how much completions may exceed the offered rate before they must
-// be those of an earlier backlog: noise, and arrivals that came in excess.
-func (r *rung) excess(l *Level) float64 {
-	more := 0.0
-	if l.Due > 0 {
-		cohort := l.CohortS
-		if cohort <= 0 {
-			cohort = l.Seconds
-		}
-		more = max(0, float64(l.Due)/cohort-l.Offered)
+// arrived is the rate at which requests were due, dropped ones included.
+func (l *Level) arrived() float64 {
+	cohort := l.CohortS
+	if cohort <= 0 {
+		cohort = l.Seconds
 	}
-	return more + r.tolerance()
+	if l.Due <= 0 {
+		return l.Offered
+	}
+	return float64(l.Due) / cohort
 }
 
 func (r *rung) add(o *rung) {
 	sum := r.seconds + o.seconds
 	r.rate = (r.rate*r.seconds + o.rate*o.seconds) / sum
+	r.lack = (r.lack*r.seconds + o.lack*o.seconds) / sum
 	r.seconds = sum
 	r.busyDispersion += o.busyDispersion
 	r.stable = r.stable && o.stable

@@ -152,6 +152,20 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// TestArrivalsFellShort: a level of bursts to which fewer came than were offered
+// has served them.
+func TestArrivalsFellShort(t *testing.T) {
+	t.Parallel()
+	levels := table(60, []float64{20, 30, 40}, []float64{20, 27, 40})
+	if r := knee.Judge(levels, knee.Options{}); r.State != knee.Found {
+		t.Errorf("%+v", r)
+	}
+	levels[1].Due = 27 * 60
+	if r := knee.Judge(levels, knee.Options{}); r.State != knee.NotReached || value(r.ServedInFull) != 40 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestPromote(t *testing.T) {
 	t.Parallel()
 	levels := table(60, []float64{4, 6, 8, 12}, []float64{4, 6, 7.8, 7.3})

@@ -1,14 +1,23 @@
 package metastability
 
+import "math"
+
 // StepRate is what is needed of a step to find a push and its return.
 type StepRate struct {
 	PerS float64 // offered rate
+	SD   float64 // how far a count may have missed it, one standard deviation; 0: it is nominal
 	Fine bool    // judged stable: it carried its load
 	Past bool    // judged unstable, lossy or shedding
 }
 
-// sameRate is how far two rates may differ and still be the same.
-const sameRate = 1.02
+// sameRate and sameSig are how far two rates may differ and still be the same: a
+// share, and standard deviations of their counts.
+const sameRate, sameSig = 1.02, 3.0
+
+// most is the highest rate that may be the same as that of s, compared with o.
+func (s StepRate) most(o StepRate) float64 {
+	return s.PerS*sameRate + sameSig*math.Hypot(s.SD, o.SD)
+}
 
 // Find recognises a push and its return in the steps of a run, in order of time:
 // a rate past capacity, then a lower one at or below an earlier fine rate. Where
@@ -19,10 +28,10 @@ const sameRate = 1.02
 func Find(steps []StepRate) (push, back int, ok bool) {
 	for back = 1; back < len(steps); back++ {
 		push = back
-		for push > 0 && steps[push-1].Past && !steps[push-1].Fine && steps[push-1].PerS > steps[back].PerS*sameRate {
+		for push > 0 && steps[push-1].Past && !steps[push-1].Fine && steps[push-1].PerS > steps[back].most(steps[push-1]) {
 			push--
 		}
-		if push < back && below(steps[:push], steps[push:back], steps[back].PerS) {
+		if push < back && below(steps[:push], steps[push:back], steps[back]) {
 			return push, back, true
 		}
 	}
@@ -30,13 +39,13 @@ func Find(steps []StepRate) (push, back int, ok bool) {
 }
 
 // below reports whether a rate is one that should be carried.
-func below(before, pushed []StepRate, rate float64) bool {
+func below(before, pushed []StepRate, back StepRate) bool {
 	fine := false
 	for _, s := range before {
 		if !s.Fine {
 			continue
 		}
-		if rate <= s.PerS*sameRate {
+		if back.PerS <= s.most(back) {
 			return true
 		}
 		fine = true
@@ -45,7 +54,7 @@ func below(before, pushed []StepRate, rate float64) bool {
 		return false
 	}
 	for _, s := range pushed {
-		if rate > 0.9*s.PerS {
+		if back.PerS > 0.9*s.PerS {
 			return false
 		}
 	}

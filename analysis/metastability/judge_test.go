@@ -177,6 +177,9 @@ func TestUnusableSpansAreCounted(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	ok := func(rate float64) metastability.StepRate { return metastability.StepRate{PerS: rate, Fine: true} }
+	counted := func(rate, sd float64) metastability.StepRate {
+		return metastability.StepRate{PerS: rate, SD: sd, Fine: true}
+	}
 	past := func(rate float64) metastability.StepRate { return metastability.StepRate{PerS: rate, Past: true} }
 	unclear := func(rate float64) metastability.StepRate { return metastability.StepRate{PerS: rate} }
 	for _, c := range []struct {
@@ -190,6 +193,7 @@ func TestFind(t *testing.T) {
 		{"no base", []metastability.StepRate{past(600), past(300)}, 0, 1, true},
 		{"a sweep of which every level is past, and back", []metastability.StepRate{past(500), past(550), past(600), past(700), ok(300)}, 0, 4, true},
 		{"a sweep and back", []metastability.StepRate{ok(200), ok(400), past(500), past(600), ok(300)}, 2, 4, true},
+		{"rates that were counted", []metastability.StepRate{counted(30.2, 0.7), past(77), {PerS: 31.8, SD: 0.5, Past: true}}, 1, 2, true},
 		{"down by stairs", []metastability.StepRate{ok(400), past(700), past(550), ok(300)}, 1, 3, true},
 		{"back to more than was fine", []metastability.StepRate{ok(60), past(150), ok(100)}, 0, 0, false},
 		{"a sweep", []metastability.StepRate{ok(200), ok(400), past(500), past(600)}, 0, 0, false},

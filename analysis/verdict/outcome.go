@@ -73,7 +73,6 @@ func (j *judge) outcome() {
 			}
 		}
 	}
-	d.Objectives = j.held()
 	missed, open := j.missedGoal(), j.openGoal()
 	switch {
 	case d.Metastability.State == string(metastability.Sustained), d.Metastability.State == string(metastability.Degraded):
@@ -97,7 +96,7 @@ func (j *judge) outcome() {
 	case len(j.goals) == 0 && j.shape() == pushAndReturn:
 		d.Outcome, d.Headline = wire.OutcomeInconclusive, j.afterPush()
 		if d.Metastability.State == string(metastability.Recovered) {
-			d.Outcome = wire.OutcomePass
+			d.Outcome, d.Headline = j.recovered()
 		}
 	case j.unproven():
 		d.Outcome = wire.OutcomeInconclusive
@@ -188,6 +187,17 @@ func (j *judge) afterPush() string {
 		return s + "."
 	}
 	return fmt.Sprintf("Pushed to %s and back to %s: %s of watching do not tell whether the service recovers.", from, to, lasting(value(m.WatchedS)))
+}
+
+// recovered is the outcome of a run that came back to what it was before the
+// push, which is good news only if all was well then.
+func (j *judge) recovered() (outcome, headline string) {
+	push, back, _ := j.push()
+	headline = j.afterPush()
+	if t := j.before(push, back); t != nil && t.wire.Class != wire.ClassStable {
+		return wire.OutcomeInconclusive, fmt.Sprintf("%s, to what was not well before it: %s %s.", strings.TrimSuffix(headline, "."), t.at(), j.lost(t))
+	}
+	return wire.OutcomePass, headline
 }
 
 // unproven reports whether the load may have been a closed one: sent times stand

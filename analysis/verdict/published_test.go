@@ -133,6 +133,9 @@ func TestPublishedBefore(t *testing.T) {
 	counted(t, v, rungs)
 	if got := classes(v); got != "stable stable stable stable lossy lossy lossy" {
 		t.Errorf("classes %s", got)
+		for _, s := range v.Steps {
+			t.Logf("%g: %s: %s", *s.Offered, s.Class, s.Stability.Reason)
+		}
 	}
 	k := v.Knee
 	if k.State != "found" || k.Shape == nil || *k.Shape != "collapse" || len(k.Bracket) != 2 || k.Bracket[0] != 450 || k.Bracket[1] != 500 {

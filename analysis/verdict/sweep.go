@@ -22,7 +22,7 @@ func (j *judge) levels() []knee.Level {
 		l := knee.Level{
 			Offered: value(w.Offered), Seconds: t.WarmSeconds(), Completed: value(w.Completed), OK: t.Outcomes[sample.OK],
 			CohortS: t.Seconds(), DrainS: w.DrainS, Due: w.Due, Dropped: w.DroppedRatio > dropLimit,
-			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful(), Paced: j.paced(t), Dispersion: t.dispersion(),
+			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful() && !t.lossy, Paced: j.paced(t), Dispersion: t.dispersion(),
 			Returned: pushed && i >= back,
 		}
 		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 {
@@ -119,7 +119,7 @@ func (j *judge) push() (push, back int, ok bool) {
 	for i, t := range j.steps {
 		c := t.wire.Class
 		rates[i] = metastability.StepRate{
-			PerS: value(t.wire.Offered), Fine: c == wire.ClassStable,
+			PerS: value(t.wire.Offered), SD: t.countNoise(), Fine: c == wire.ClassStable,
 			Past: c == wire.ClassUnstable || c == wire.ClassLossy || c == wire.ClassShedding,
 		}
 	}
@@ -171,12 +171,27 @@ func (j *judge) declaredCapacity() bool {
 	return d != nil && d.CapacityPerS != nil
 }
 
+// countNoise is how far the offered rate of a step may be off because it was
+// counted, one standard deviation; 0 when it is nominal.
+func (t *judged) countNoise() float64 {
+	if t.Nominal && !t.Exceeds || t.Seconds() <= 0 {
+		return 0
+	}
+	return math.Sqrt(max(1, t.result.DispersionIn) * t.Offered() / t.Seconds())
+}
+
+// returned is the highest rate that may be the same as that of the step.
+func (t *judged) returned() float64 {
+	return value(t.wire.Offered)*1.02 + 3*t.countNoise()
+}
+
 // before is the step that shows what the returned rate is like when all is well:
 // the fine one before the push with the highest rate not above it, else the
-// lowest fine one. Nil when nothing was fine.
+// lowest fine one. Where none was fine, but the rate itself was seen to lose
+// requests, that is what it is like. Nil when nothing tells.
 func (j *judge) before(push, back int) *judged {
 	var best *judged
-	want := value(j.steps[back].wire.Offered) * 1.02
+	want := j.steps[back].returned()
 	for _, t := range j.steps[:push] {
 		if t.wire.Class != wire.ClassStable {
 			continue
@@ -186,6 +201,15 @@ func (j *judge) before(push, back int) *judged {
 		case best == nil,
 			r <= want && (value(best.wire.Offered) > want || r > value(best.wire.Offered)),
 			r > want && r < value(best.wire.Offered) && value(best.wire.Offered) > want:
+			best = t
+		}
+	}
+	if best != nil {
+		return best
+	}
+	for _, t := range j.steps[:push] {
+		lossy := t.wire.Class == wire.ClassLossy || t.wire.Class == wire.ClassShedding
+		if r := value(t.wire.Offered); lossy && r <= want && (best == nil || r > value(best.wire.Offered)) {
 			best = t
 		}
 	}
@@ -203,7 +227,7 @@ func (j *judge) spans(t *judged) []metastability.Span {
 func (j *judge) lastDue(back int) int64 {
 	end := j.steps[back].To
 	for _, t := range j.steps[back+1:] {
-		if value(t.wire.Offered) > value(j.steps[back].wire.Offered)*1.02 {
+		if value(t.wire.Offered) > j.steps[back].returned() {
 			break
 		}
 		end = t.To
