@@ -204,7 +204,7 @@ func TestDocumentMatchesParameters(t *testing.T) {
 	f := newFixture(t, nil)
 	d := loadDocument(t)
 	good := map[string]string{
-		"deadline_s": "2", "from": "2026-11-30T10:00:00Z", "to": "2026-11-30T10:01:00Z", "scenario": "a", "source": "b",
+		"deadline_s": "2", "first_byte_deadline_s": "0.5", "from": "2026-11-30T10:00:00Z", "to": "2026-11-30T10:01:00Z", "scenario": "a", "source": "b",
 		"max_points": "10", "names": "offered", "objective": "p99<1s", "limit": "2", "cursor": "orders-42", "q": "orders",
 	}
 	takes := regexp.MustCompile(`this call takes (?:no parameters|([a-z_, ]+))`)

@@ -28,7 +28,7 @@ const (
 
 // Parameters that a call may take.
 var (
-	commonParams = []string{"deadline_s", "from", "to", "scenario", "source"}
+	commonParams = []string{"deadline_s", "first_byte_deadline_s", "from", "to", "scenario", "source"}
 	listParams   = []string{"limit", "cursor", "q"}
 )
 
@@ -68,6 +68,9 @@ func options(r *http.Request, extra ...string) (query.Options, error) {
 		return o, err
 	}
 	if o.DeadlineS, err = seconds(q, "deadline_s"); err != nil {
+		return o, err
+	}
+	if o.FirstByteDeadlineS, err = seconds(q, "first_byte_deadline_s"); err != nil {
 		return o, err
 	}
 	if o.From, err = instant(q, "from"); err != nil {

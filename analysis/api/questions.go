@@ -160,5 +160,5 @@ func key(run *Run, kind string, opt query.Options) string {
 }
 
 func isDefault(o query.Options) bool {
-	return o.DeadlineS == nil && o.From == nil && o.To == nil && o.Scenario == "" && o.Source == "" && o.Objectives == nil
+	return o.DeadlineS == nil && o.FirstByteDeadlineS == nil && o.From == nil && o.To == nil && o.Scenario == "" && o.Source == "" && o.Objectives == nil
 }

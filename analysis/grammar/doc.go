@@ -1,5 +1,6 @@
-// Package grammar reads and writes the two small languages that people type:
-// schedules ("constant:100/s x 60s, pause x 10s") and objectives ("p99<300ms").
+// Package grammar reads and writes the small languages that people type:
+// schedules ("constant:100/s x 60s, pause x 10s"), objectives ("p99<300ms") and
+// deadlines ("2s", "ttft:500ms,e2e:5s").
 //
 // Reading is strict: what is not understood is an error that says what is
 // allowed, and nothing is guessed. What is read can be written again and reads
@@ -11,6 +12,8 @@
 //	rate      = number "/" ( "s" | "m" | "h" )
 //	objective = [ "scenario:" name ] [ "step:" name ] term
 //	term      = quantile "<" duration | "error" "<" ratio | "goodput" ">=" ratio | "carry" ">=" rate
+//	deadline  = duration  |  part { "," part }
+//	part      = ( "ttft" | "e2e" ) ":" duration
 //	quantile  = "p50" | "p99" | "p99.9" | "p999" | …
 //	ratio     = number [ "%" ]
 //

@@ -65,6 +65,7 @@ func (j *judge) audit() {
 			"More than %s scenarios are named: they are taken for something else, such as ids, and passed over.", human(fold.MostScenarios))
 	}
 	j.atServer()
+	j.models()
 	bad := 0
 	for _, t := range j.steps {
 		if t.wire.Class == wire.ClassInvalid {

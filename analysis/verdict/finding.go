@@ -128,7 +128,7 @@ func (j *judge) waste(t *judged) {
 		return
 	}
 	deadline := "its deadline"
-	if j.st.DeadlineS != nil {
+	if j.st.DeadlineS != nil && j.st.FirstByteDeadlineS == nil {
 		deadline = lasting(*j.st.DeadlineS)
 	}
 	t.find("late_answers", wire.Warn, late / *w.Completed,

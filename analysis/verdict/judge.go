@@ -167,7 +167,7 @@ func (j *judge) describe() wire.Run {
 	st := j.st
 	r := wire.Run{
 		ID: st.Run.ID, Name: st.Run.Name, Generator: st.Generator, Scenarios: st.Scenarios, State: wire.Live,
-		DeadlineS: st.DeadlineS, OfferedSource: st.OfferedSource, Queues: j.queueNames(),
+		DeadlineS: st.DeadlineS, FirstByteDeadlineS: st.FirstByteDeadlineS, OfferedSource: st.OfferedSource, Queues: j.queueNames(),
 	}
 	if r.Scenarios == nil {
 		r.Scenarios = []string{}

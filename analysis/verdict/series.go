@@ -95,6 +95,11 @@ func (v *viewer) value(name string, c *fold.Cell) *float64 {
 			return nil
 		}
 		return rate(c.Good)
+	case "tokens":
+		if v.st.Totals.Tokens == nil {
+			return nil
+		}
+		return rate(c.Tokens)
 	case "error", "timeout", "shed", "cancelled":
 		o, _ := sample.ParseOutcome(name)
 		return rate(c.Ended[o])
@@ -129,6 +134,8 @@ func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
 		h = c.SendDelay
 	case "first_byte":
 		h = c.FirstByte
+	case "inter_token":
+		h = c.Inter
 	}
 	if h == nil || h.Count() == 0 {
 		return nil

@@ -115,7 +115,7 @@ func (j *judge) times(t *judged) {
 		d := response.Cohort{Exact: s.SendDelay, Censored: response.New(3)}
 		w.SendDelay = &wire.Delay{P99: estimate(d.Quantile(0.99, confidence)), Max: seconds(s.SendDelay.Max())}
 	}
-	w.FirstByte = optional(s.FirstByte)
+	j.tokens(t)
 	w.ShedResponseTime = optional(s.ShedResponse)
 	j.support(t)
 }

@@ -61,6 +61,9 @@ func (a Analysis) Goodput(ctx context.Context, ev fold.Evidence, opt query.Optio
 		if st.SampledRows == 0 && s.Rows > 0 {
 			g.Completed = per(float64(s.WarmOK), s.WarmSeconds())
 			for i, d := range out.DeadlineS {
+				if st.FirstByteUnknown > 0 {
+					break
+				}
 				g.Goodput[i] = per(float64(s.OKFlow.CountAtOrBelow(int64(math.Round(d*1e9)))), s.WarmSeconds())
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/grammar"
@@ -23,12 +22,12 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 'scenario:NAME' and 'step:NAME'. Given here, they replace those that were declared.`,
 	}
 	var at remote
-	var deadline cli.Duration
+	var deadline cli.Deadline
 	var objectives cli.List
 	var output, scenario string
 	fs := cmd.NewFlags()
 	at.flags(fs)
-	fs.Var(&deadline, "deadline", "count as goodput what is answered within `DURATION`, whatever was declared")
+	fs.Var(&deadline, "deadline", "count as goodput what is answered within `DURATION`, whatever was declared; or in parts, as ttft:500ms,e2e:5s")
 	fs.Var(&objectives, "objective", "judge the run by this `EXPR`; may be repeated")
 	fs.StringVar(&output, "output", "table", "`FORMAT` table, json, junit or github")
 	fs.StringVar(&scenario, "scenario", "", "judge only the scenario `NAME`")
@@ -46,8 +45,10 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 		}
 		q.Add("objective", text)
 	}
-	if deadline > 0 {
-		q.Set("deadline_s", strconv.FormatFloat(time.Duration(deadline).Seconds(), 'g', -1, 64))
+	for name, part := range map[string]*float64{"deadline_s": deadline.EndS, "first_byte_deadline_s": deadline.FirstByteS} {
+		if part != nil {
+			q.Set(name, strconv.FormatFloat(*part, 'g', -1, 64))
+		}
 	}
 	if scenario != "" {
 		q.Set("scenario", scenario)

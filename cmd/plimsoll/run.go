@@ -20,7 +20,8 @@ import (
 // declared has the flags that describe a run; they weigh more than the file.
 type declared struct {
 	id, name, schedule, start, population, model string
-	deadline, timeout                            cli.Duration
+	deadline                                     cli.Deadline
+	timeout                                      cli.Duration
 	objectives, targets                          cli.List
 }
 
@@ -31,7 +32,7 @@ func (d *declared) flags(fs *flag.FlagSet) {
 	fs.StringVar(&d.start, "start", "", "`TIME` of the first arrival (RFC 3339); without it the schedule begins at the first row")
 	fs.StringVar(&d.model, "model", "", "arrival `MODEL` open or closed")
 	fs.StringVar(&d.population, "population", "", "'fixed' if users really are a fixed `NUMBER` that wait for answers")
-	fs.Var(&d.deadline, "deadline", "patience of the client, a `DURATION`")
+	fs.Var(&d.deadline, "deadline", "patience of the client, a `DURATION`; or in parts, as ttft:500ms,e2e:5s")
 	fs.Var(&d.timeout, "timeout", "`DURATION` after which the client gives up")
 	fs.Var(&d.objectives, "objective", "promise such as 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', an `EXPR`; may be repeated")
 	fs.Var(&d.targets, "target", "`SERVICE` under test, whose telemetry belongs to the run; may be repeated")
@@ -47,9 +48,11 @@ func (d *declared) apply(to *wire.Declaration) error {
 	set(&to.ID, d.id)
 	set(&to.Name, d.name)
 	set(&to.Population, d.population)
-	if d.deadline > 0 {
-		s := time.Duration(d.deadline).Seconds()
-		to.DeadlineS = &s
+	if d.deadline.EndS != nil {
+		to.DeadlineS = d.deadline.EndS
+	}
+	if d.deadline.FirstByteS != nil {
+		to.FirstByteDeadlineS = d.deadline.FirstByteS
 	}
 	if d.timeout > 0 {
 		s := time.Duration(d.timeout).Seconds()

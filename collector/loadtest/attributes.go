@@ -64,6 +64,15 @@ func RequestID(id string) attribute.KeyValue { return attribute.String(RequestID
 // it before the attempt's span ends; attributes set later are lost.
 func LastAttempt(last bool) attribute.KeyValue { return attribute.Bool(LastAttemptKey, last) }
 
+// FirstByte says how long after the send the first byte or token of the answer
+// came.
+func FirstByte(after time.Duration) attribute.KeyValue {
+	return attribute.Float64(FirstByteKey, after.Seconds())
+}
+
+// OutputTokens says how many tokens the answer had.
+func OutputTokens(n int) attribute.KeyValue { return attribute.Int(OutputTokensKey, n) }
+
 // Scenario names the stream of requests within the run.
 func Scenario(name string) attribute.KeyValue { return attribute.String(ScenarioKey, name) }
 

@@ -48,6 +48,8 @@ func TestSpanAttributes(t *testing.T) {
 	check(loadtest.Index(0), "loadtest.arrival.index", int64(0))
 	check(loadtest.RequestID("a"), "loadtest.request.id", "a")
 	check(loadtest.LastAttempt(false), "loadtest.attempt.last", false)
+	check(loadtest.FirstByte(250*time.Millisecond), "loadtest.time_to_first_byte", 0.25)
+	check(loadtest.OutputTokens(7), "loadtest.output_tokens", int64(7))
 	check(loadtest.Scenario("buy"), "loadtest.scenario", "buy")
 	check(loadtest.Step("push"), "loadtest.step", "push")
 	check(loadtest.Deadline(2*time.Second), "loadtest.deadline", 2.0)

@@ -50,6 +50,11 @@ const (
 	// LastAttemptKey is true on the attempt after which the generator makes no
 	// further one, whether it succeeded or not: it ends the request. Bool.
 	LastAttemptKey = "loadtest.attempt.last"
+	// FirstByteKey is the time from the send to the first byte or token of the
+	// answer, in seconds. Double.
+	FirstByteKey = "loadtest.time_to_first_byte"
+	// OutputTokensKey is the number of tokens of the answer. Int.
+	OutputTokensKey = "loadtest.output_tokens"
 )
 
 // Metrics, recorded by the generator; Tracker records all four.

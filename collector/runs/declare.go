@@ -170,6 +170,7 @@ func CheckDeclaration(d *wire.Declaration) []string {
 	}
 	p.text("name", d.Name)
 	p.positive("deadline_s", d.DeadlineS)
+	p.positive("first_byte_deadline_s", d.FirstByteDeadlineS)
 	p.positive("timeout_s", d.TimeoutS)
 	p.positive("expected_interval_s", d.ExpectedIntervalS)
 	p.positive("users", d.Users)

@@ -62,17 +62,18 @@ type Horizon struct {
 
 // Run describes the run that was judged.
 type Run struct {
-	ID            string     `json:"id"`
-	Name          string     `json:"name"`
-	Generator     string     `json:"generator"`
-	Scenarios     []string   `json:"scenarios"`
-	State         string     `json:"state"` // live or finished
-	StartedAt     *time.Time `json:"started_at"`
-	EndedAt       *time.Time `json:"ended_at"`
-	Grade         *string    `json:"grade"` // weakest grade of its rows
-	DeadlineS     *float64   `json:"deadline_s"`
-	OfferedSource string     `json:"offered_source"`   // declared, configured, scheduled, counted
-	Queues        []Queue    `json:"queues,omitempty"` // server metrics that the series queue:NAME shows
+	ID                 string     `json:"id"`
+	Name               string     `json:"name"`
+	Generator          string     `json:"generator"`
+	Scenarios          []string   `json:"scenarios"`
+	State              string     `json:"state"` // live or finished
+	StartedAt          *time.Time `json:"started_at"`
+	EndedAt            *time.Time `json:"ended_at"`
+	Grade              *string    `json:"grade"` // weakest grade of its rows
+	DeadlineS          *float64   `json:"deadline_s"`
+	FirstByteDeadlineS *float64   `json:"first_byte_deadline_s,omitempty"`
+	OfferedSource      string     `json:"offered_source"`   // declared, configured, scheduled, counted
+	Queues             []Queue    `json:"queues,omitempty"` // server metrics that the series queue:NAME shows
 }
 
 // Queue is a metric of the servers under test.
@@ -121,6 +122,8 @@ type Step struct {
 	ServiceTime      Response  `json:"service_time"`
 	SendDelay        *Delay    `json:"send_delay"`
 	FirstByte        *Response `json:"first_byte"`
+	InterToken       *Response `json:"inter_token,omitempty"`  // mean time between the tokens of an answer, after the first
+	TokensPerS       *float64  `json:"tokens_per_s,omitempty"` // of answers that ended after warm-up
 	ShedResponseTime *Response `json:"shed_response_time"`
 	InFlight         InFlight  `json:"in_flight"`
 	Stability        Stability `json:"stability"`

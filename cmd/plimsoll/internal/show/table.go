@@ -90,6 +90,9 @@ func (p *printer) about(v *wire.Verdict) {
 	if r.DeadlineS != nil {
 		add("deadline", seconds(*r.DeadlineS))
 	}
+	if r.FirstByteDeadlineS != nil {
+		add("first byte within", seconds(*r.FirstByteDeadlineS))
+	}
 	if r.OfferedSource != "" {
 		add("rate", r.OfferedSource)
 	}
