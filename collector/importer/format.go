@@ -27,7 +27,7 @@ func formats() []Format { return slices.Concat(leading(), further()) }
 
 // leading are the formats of k6, JMeter, Vegeta, Gatling and OpenTelemetry.
 func leading() []Format {
-	return []Format{k6JSON(), k6CSV(), vegetaJSON(), vegetaCSV(), vegetaGob(), jtlCSV(), jtlXML()}
+	return []Format{k6JSON(), k6CSV(), vegetaJSON(), vegetaCSV(), vegetaGob(), jtlCSV(), jtlXML(), gatlingText(), gatlingBinary(), otlpJSON(), otlpProto()}
 }
 
 // Names lists the names of all formats, in alphabetical order.

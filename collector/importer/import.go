@@ -28,6 +28,7 @@ type Input struct {
 	Live      bool      // a pipe whose writer may still be at work
 	Format    string    // name of a format; empty to find it by content
 	RunID     string    // run to import into; empty to derive it from name and content
+	OneRun    bool      // also what names a run of its own belongs to this one
 	Scheduled bool      // the user declares a schedule
 	OTLP      Decoder   // nil: OTLP files are not read
 	Ended     int64     // when the run ended, for files without dates; 0 when the user does not say
@@ -66,7 +67,7 @@ func Import(ctx context.Context, in Input, keep Keep) (*Report, error) {
 	}
 	sink := &Sink{
 		Scheduled: in.Scheduled, OTLP: in.OTLP,
-		ctx: ctx, src: src, keep: keep, format: &format, report: report,
+		ctx: ctx, src: src, keep: keep, oneRun: in.OneRun || in.RunID != "", format: &format, report: report,
 		series: map[sample.Series]uint32{}, chunk: newDigest(report.RunID, src.Name),
 	}
 	sink.pulse = func() {

@@ -2,6 +2,8 @@ package importer
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -14,6 +16,7 @@ type Report struct {
 	Title   string // of the format, for people
 	RunID   string
 	RunName string
+	Runs    []string // that got rows or points: RunID, unless the file names its own
 
 	Rows    int64   // requests and attempts
 	Points  int64   // observations of metrics
@@ -84,6 +87,18 @@ func (r *Report) row(g *sample.Group, row *sample.Row, scheduled bool) {
 	r.grades[i]++
 }
 
+// mostRuns is how many runs of one file are remembered.
+const mostRuns = 1000
+
+func (r *Report) run(id string) {
+	if n := len(r.Runs); n > 0 && r.Runs[n-1] == id {
+		return
+	}
+	if !slices.Contains(r.Runs, id) && len(r.Runs) < mostRuns {
+		r.Runs = append(r.Runs, id)
+	}
+}
+
 func (r *Report) point(at int64) {
 	r.Points++
 	if r.Rows == 0 {
@@ -109,6 +124,12 @@ func (r *Report) receipt(got journal.Receipt, sent int64) {
 
 // close adds what the end of the file shows, and says whether that is a failure.
 func (r *Report) close() error {
+	if len(r.Runs) > 0 && !slices.Contains(r.Runs, r.RunID) {
+		r.RunID = r.Runs[0]
+	}
+	if len(r.Runs) > 1 {
+		r.Warnings = note(r.Warnings, fmt.Sprintf("the file holds %d runs: %s", len(r.Runs), strings.Join(r.Runs[:min(len(r.Runs), 10)], ", ")))
+	}
 	if r.Truncated != nil {
 		r.Warnings = note(r.Warnings, fmt.Sprintf("the stream ended early (%v): what follows is missing", r.Truncated))
 	} else if r.Torn {

@@ -34,6 +34,7 @@ type Sink struct {
 	ctx    context.Context //nolint:containedctx // one sink lives within one call of Import
 	src    *Source
 	keep   Keep
+	oneRun bool // all belongs to the run of the import
 	format *Format
 	batch  sample.Batch
 	chunk  digest
@@ -105,7 +106,8 @@ func (k *Sink) Point(s *sample.Series, p sample.Point) error {
 }
 
 // Batch hands on a batch that was made elsewhere. It is kept under the run of
-// the import unless it is telemetry of a server.
+// the import unless it is telemetry of a server, or names a run of its own and
+// the user has named none.
 func (k *Sink) Batch(b *sample.Batch) error {
 	for i := range b.Sent {
 		r := b.Row(i)
@@ -114,7 +116,12 @@ func (k *Sink) Batch(b *sample.Batch) error {
 	for i := range b.Points {
 		k.report.point(b.Points[i].Time)
 	}
-	if b.RunID != sample.Telemetry {
+	switch {
+	case b.RunID == sample.Telemetry:
+	case b.RunID != "" && !k.oneRun:
+		k.report.run(b.RunID)
+	default:
+		k.report.run(k.report.RunID)
 		b.RunID, b.RunName = k.report.RunID, k.report.RunName
 	}
 	return k.send(b)
@@ -187,6 +194,7 @@ func (k *Sink) send(b *sample.Batch) error {
 			return err
 		}
 	} else {
+		k.report.run(k.report.RunID)
 		b.RunID, b.RunName = k.report.RunID, k.report.RunName
 	}
 	rows, points := int64(b.Len()), int64(len(b.Points))

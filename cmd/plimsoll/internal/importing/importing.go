@@ -38,7 +38,7 @@ func (k kept) Unwrap() error { return k.error }
 func (i *Importer) Import(ctx context.Context, q api.ImportQuery, file io.Reader) (*wire.Imported, error) {
 	in := importer.Input{
 		Name: q.File, Reader: file, Live: q.Live, Format: q.Format, RunID: q.Run,
-		Scheduled: len(q.Schedule.Steps) > 0, OTLP: otlp.NewDecoder(i.Table),
+		OneRun: len(q.Schedule.Steps) > 0 || q.Deadline != nil, Scheduled: len(q.Schedule.Steps) > 0, OTLP: otlp.NewDecoder(i.Table),
 		Ended: nanos(q.Ended), Written: nanos(q.Written),
 		Begin: func(r *importer.Report) error { return i.declare(ctx, r, &q) },
 		Progress: func(r *importer.Report) {
@@ -59,8 +59,10 @@ func (i *Importer) Import(ctx context.Context, q api.ImportQuery, file io.Reader
 	}
 	out := answer(report)
 	if broken := report.Truncated != nil || q.Live && report.Broken(); !broken {
-		if _, err := i.Runs.Finish(ctx, report.RunID); err != nil {
-			return nil, fmt.Errorf("finish run: %w", err)
+		for _, id := range report.Runs {
+			if _, err := i.Runs.Finish(ctx, id); err != nil {
+				return nil, fmt.Errorf("finish run: %w", err)
+			}
 		}
 		out.Finished = true
 	}
