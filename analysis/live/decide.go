@@ -19,6 +19,8 @@ type alarm struct {
 	over   int   // looks in a row at or over the bar
 	calm   int   // looks in a row under 0.5
 	floor  int64 // lowest N before the alarm
+	// answered: most of what ended last was answered.
+	answered bool
 }
 
 // look decides at the edge t. It must be called for every second once.
@@ -27,6 +29,7 @@ func (w *Watch) look(t int64) (Event, bool) {
 	n := w.line.inFlight(t)
 	e := w.score(t, n)
 	a := &w.alarm
+	w.answered(t)
 	bar := barKnown
 	if !w.known() {
 		bar = barCounted
@@ -46,7 +49,7 @@ func (w *Watch) look(t int64) (Event, bool) {
 		a.raised, a.calm, a.floor = true, 0, w.lowest(t)
 		e.Kind = Raise
 		return e, true
-	case a.raised && a.calm >= calmLooks:
+	case a.raised && a.calm >= calmLooks && a.answered:
 		if fell, span, ok := w.recovered(t, n, e.Offered); ok {
 			a.raised, a.over = false, 0
 			e.Kind, e.WindowS, e.Growth = Clear, float64(span), -fell
@@ -77,8 +80,17 @@ func (w *Watch) lowest(t int64) int64 {
 	return least
 }
 
+// answered keeps up whether what ended last was answered: most of what ended in
+// the last ten seconds, or before, when nothing ended in them. Clients that give up
+// empty the system too, and that is no recovery.
+func (w *Watch) answered(t int64) {
+	if _, left := w.line.sums(t-calmLooks, t); left > 0 {
+		w.alarm.answered = 2*w.line.lost(t-calmLooks, t) < left
+	}
+}
+
 // recovered reports whether N is back where it was, or certain to drain, and by
-// how much it fell over how many seconds.
+// how much it fell over how many seconds. Only answers count towards the fall.
 func (w *Watch) recovered(t, n int64, lambda float64) (fell, span int64, ok bool) {
 	back := n <= w.alarm.floor+floorRoom
 	for _, long := range [4]int64{4, 11, 22, 43} {
@@ -86,10 +98,8 @@ func (w *Watch) recovered(t, n int64, lambda float64) (fell, span int64, ok bool
 			break
 		}
 		due, left := w.line.sums(t-long, t)
-		rate := lambda
-		if rate <= 0 {
-			rate = float64(due) / float64(long)
-		}
+		left -= w.line.lost(t-long, t)
+		rate := max(lambda, float64(due)/float64(long), float64(left)/float64(long))
 		width := max(1, long/2) // tenths: a twentieth
 		noise := max(leastSpread, w.line.spread(t-long, t, width, false)) +
 			max(leastSpread, w.line.spread(t-long, t, width, true))

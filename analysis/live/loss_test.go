@@ -53,3 +53,35 @@ func TestTimeOuts(t *testing.T) {
 	check("80 of 100 served", overloaded(80), [2]float64{94, 102}, [2]float64{160, 200}, false)
 	check("50 of 100 served", overloaded(50), [2]float64{94, 98}, [2]float64{160, 240}, true)
 }
+
+// TestNoClearWithoutAnswers: clients that give up empty a dead server. That is no
+// recovery, whether the load goes on or has ended; answers are one.
+func TestNoClearWithoutAnswers(t *testing.T) {
+	t.Parallel()
+	check := func(name string, load float64, revives, cleared bool) {
+		t.Helper()
+		parts := []stretch{{lambda: 100, seconds: 120}, {lambda: load, seconds: 200}}
+		rows := paced(parts, falls(140, 0.001, 90, 91))
+		for i := range rows {
+			if revives && rows[i].due > 160e9 {
+				rows[i].done = rows[i].due + 20e6
+			}
+		}
+		timeout(rows, 10)
+		for _, kind := range []live.Kind{live.Scheduled, live.EndedOnly} {
+			w := live.New(live.Config{Kind: kind, Rate: rates(parts), Timeout: 10e9})
+			events := follow(w, rows, 320, nil)
+			if up := only(events, live.Raise); len(up) != 1 || up[0].At > 100e9 {
+				t.Errorf("%s: raised %+v", name, up)
+			}
+			if down := only(events, live.Clear); (len(down) == 1) != cleared || len(down) > 1 {
+				t.Errorf("%s: cleared %+v", name, down)
+			}
+		}
+	}
+	check("dead, the load goes on", 100, false, false)
+	check("dead, a light load goes on", 2, false, false)
+	check("dead, the load ends", 0, false, false)
+	check("answers again", 100, true, true)
+	check("answers a light load again", 5, true, true)
+}
