@@ -38,6 +38,7 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scan rows of %q: %w", f.run.ID, err)
 	}
+	f.follow()
 	if err := f.hold(ctx); err != nil {
 		return nil, fmt.Errorf("join attempts of %q: %w", f.run.ID, err)
 	}

@@ -27,6 +27,9 @@ type folder struct {
 	blank   blank
 	many    bool // too many names were seen
 
+	iterations map[sample.Series]*iterations
+	follows    bool // iterations follow one another: no start was due
+
 	declared *Schedule
 	start    int64 // start of the declared schedule
 	join     joiner
@@ -226,6 +229,7 @@ func (f *folder) scan(ctx context.Context) error {
 			return errBlank
 		}
 		f.meter.add(b, arrivalMetric)
+		f.addIterations(b)
 		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {
 			f.join.see(r)
@@ -347,7 +351,7 @@ func (f *folder) due(g *group, r *sample.Row) (due int64, grade Grade, early boo
 		due, grade = r.Intended, GradeC
 	case r.Intended != 0:
 		due, grade = r.Intended, GradeA
-	case r.Flags&sample.StartIsDue != 0:
+	case r.Flags&sample.StartIsDue != 0 && !f.follows:
 		return r.Sent, GradeC, false
 	case r.Index != sample.NoIndex && g.stream.schedule != nil:
 		due, grade = g.stream.origin+g.stream.schedule.Offset(r.Index), GradeB
