@@ -21,20 +21,21 @@ type About struct {
 // Decoder turns bodies into batches. It is not safe for concurrent use; what it
 // returns is valid until the next Decode.
 type Decoder struct {
-	table   *convention.Table
-	ends    *ends
-	line    line
-	facts   facts
-	intern  *intern
-	targets *targets
-	about   About
-	report  Report
-	pending pending
-	counted []tally
-	untimed bool
-	tags    []pair
-	name    []byte
-	buf     []byte
+	table    *convention.Table
+	ends     *ends
+	line     line
+	facts    facts
+	intern   *intern
+	targets  *targets
+	about    About
+	report   Report
+	pending  pending
+	counted  []tally
+	untimed  bool
+	tags     []pair
+	name     []byte
+	buf      []byte
+	scenario []byte
 }
 
 // NewDecoder returns a decoder that understands names by the table.
@@ -125,8 +126,8 @@ func (d *Decoder) apply(role role, at int64) (Reason, error) {
 		return kept, nil
 	case k6Dropped:
 		return d.count("k6", dropsName, "{request}", at)
-	case k6Iterations:
-		return d.count("k6", "iterations", "", at)
+	case k6Iteration:
+		return d.k6Iteration(at)
 	case k6Workers:
 		return d.k6Workers(at)
 	default:

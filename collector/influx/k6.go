@@ -103,6 +103,27 @@ func aside(l *line) bool {
 	return bytes.HasPrefix(group, []byte("::setup")) || bytes.HasPrefix(group, []byte("::teardown"))
 }
 
+// iterationName is the metric that tells of each iteration from its start to its
+// end. Whether iterations start as others end tells a closed executor from one
+// that keeps a schedule; k6 says it nowhere.
+const iterationName = "loadtest.iteration"
+
+// k6Iteration adds an iteration.
+func (d *Decoder) k6Iteration(at int64) (Reason, error) {
+	value, ok := d.line.number("value")
+	if !ok || value < 0 {
+		return Malformed, errNumber
+	}
+	p, reason, ok := d.place(&d.facts, "k6")
+	if !ok {
+		return reason, reason.explain()
+	}
+	s := d.seriesOf(p, "k6", iterationName, "{iteration}")
+	p.to.point(&s, sample.Point{Start: at - millis(value), Time: at, Value: 1})
+	d.report.Points++
+	return kept, nil
+}
+
 // k6Workers adds a number of virtual users.
 func (d *Decoder) k6Workers(at int64) (Reason, error) {
 	value, ok := d.line.number("value")

@@ -15,7 +15,7 @@ const (
 	k6Request
 	k6Call
 	k6Dropped
-	k6Iterations
+	k6Iteration
 	k6Workers
 	ofMapping
 	sameRequest
@@ -59,12 +59,12 @@ func k6Role(name []byte) role {
 		return k6Receiving
 	case "dropped_iterations":
 		return k6Dropped
-	case "iterations":
-		return k6Iterations
+	case "iteration_duration":
+		return k6Iteration
 	case "vus", "vus_max":
 		return k6Workers
 	case "http_reqs", "http_req_failed", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending", "http_req_waiting",
-		"iteration_duration", "group_duration", "checks", "data_sent", "data_received":
+		"iterations", "group_duration", "checks", "data_sent", "data_received":
 		return detail
 	}
 	return nothing

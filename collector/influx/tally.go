@@ -55,16 +55,23 @@ func (d *Decoder) tally(p place, name string) *tally {
 
 func (d *Decoder) flushTally(t *tally) {
 	if t.n > 0 {
-		g := &t.place.to.batch.Groups[t.place.group]
-		s := sample.Series{Source: g.Source, Service: t.generator, Scope: t.generator, Name: t.name, Unit: t.unit, Kind: sample.DeltaSum}
-		if g.Scenario != "" {
-			d.buf = convention.AppendAttribute(d.buf[:0], []byte("scenario"), []byte(g.Scenario))
-			s.Attributes = d.intern.text(d.buf)
-		}
+		s := d.seriesOf(t.place, t.generator, t.name, t.unit)
 		t.place.to.point(&s, sample.Point{Start: t.from - 1, Time: t.at, Value: t.n})
 		d.report.Points++
 	}
 	t.n = 0
+}
+
+// seriesOf returns the series of a count of a stream.
+func (d *Decoder) seriesOf(p place, generator, name, unit string) sample.Series {
+	g := &p.to.batch.Groups[p.group]
+	s := sample.Series{Source: g.Source, Service: generator, Scope: generator, Name: name, Unit: unit, Kind: sample.DeltaSum}
+	if g.Scenario != "" {
+		d.scenario = append(d.scenario[:0], g.Scenario...)
+		d.buf = convention.AppendAttribute(d.buf[:0], []byte("scenario"), d.scenario)
+		s.Attributes = d.intern.text(d.buf)
+	}
+	return s
 }
 
 func (d *Decoder) flushTallies() {
