@@ -206,6 +206,16 @@ func (b *Batches) Quantiles(q float64) []float64 {
 	return out
 }
 
+// Early is the median of the first batch, in seconds, and the number behind it: what
+// the system was like before a backlog could build up.
+func (b *Batches) Early() (medianS float64, n uint64) {
+	h := b.all[0]
+	if n = h.Count(); n == 0 {
+		return 0, 0
+	}
+	return float64(h.ValueAtRank((n+1)/2)) / 1e9, n
+}
+
 // ColdStart compares the first tenth of a step with the rest.
 type ColdStart struct {
 	FirstS, RestS float64 // mean of the batch medians

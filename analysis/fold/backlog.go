@@ -8,9 +8,14 @@ func (st *State) Floor(s *Step) float64 {
 	return 1 + 2*s.Offered()*st.Unloaded()
 }
 
-// Unloaded is the service time of the system when it is least loaded: the
-// smallest median over the steps, in seconds; 0 when there are no rows.
+// Unloaded is the service time of the system when it is least loaded, in seconds:
+// the smallest median over the steps. Where the first twentieth of a step took
+// less than half of that, every step was too much for the service, and only the
+// beginning was not. It is 0 when there are no rows.
 func (st *State) Unloaded() float64 { return st.unloaded }
+
+// enoughEarly is how many requests of a first twentieth make a median.
+const enoughEarly = 50
 
 func (st *State) findUnloaded() float64 {
 	best := 0.0
@@ -19,6 +24,12 @@ func (st *State) findUnloaded() float64 {
 			if v := float64(s.Service.ValueAtRank((n+1)/2)) / 1e9; best == 0 || v < best {
 				best = v
 			}
+		}
+		if s.Rig.Batches == nil {
+			continue
+		}
+		if v, n := s.Rig.Batches.Early(); n >= enoughEarly && v < best/2 {
+			best = v
 		}
 	}
 	return best
