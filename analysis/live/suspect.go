@@ -3,11 +3,7 @@ package live
 import "math"
 
 const (
-	doubtSpan   = 11  // seconds in which what ended is held against what was offered
-	doubtZ      = 3.0 // standard deviations short
-	doubtShort  = 0.03
-	doubtAge    = 1.5 // times the usual response time of what ends
-	ageSpan     = 4   // seconds whose ends are taken as what ends now
+	ageSpan     = 4 // seconds whose ends are taken as what ends now
 	doubtLooks  = 2
 	relaxLooks  = 10
 	doubtBefore = 60 // seconds before, that tell what is usual
@@ -45,25 +41,26 @@ func (w *Watch) short(t int64) (Event, bool) {
 		return Event{}, false
 	}
 	from := t - doubtSpan
-	lambda := w.offered(from, t)
+	base := max(w.start, from-doubtBefore)
 	_, left := w.line.sums(from, t)
-	want := lambda * doubtSpan
-	if want <= 0 {
+	c := Completions{
+		OfferedPerS: w.offered(from, t), WindowS: doubtSpan, Ended: left,
+		AgeS: w.age(t-ageSpan, t), UsualAgeS: w.age(base, from),
+	}
+	if c.OfferedPerS <= 0 {
 		return Event{}, false
 	}
-	base := max(w.start, from-doubtBefore)
-	noise := leastSpread
 	for _, width := range [3]int64{5, 20, 40} {
-		noise = max(noise, w.line.spread(base, from, width, true))
+		c.Dispersion = max(c.Dispersion, w.line.spread(base, from, width, true))
 	}
-	z := (float64(left) - want) / math.Sqrt(2*max(1, noise)*want)
-	if z > -doubtZ || float64(left) > (1-doubtShort)*want || !w.older(t, base) {
+	s, ok := c.Short()
+	if !ok {
 		return Event{}, false
 	}
 	return Event{
-		Kind: Suspect, At: t * second, Seen: t * second, WindowS: doubtSpan, Z: z,
-		Capacity: float64(left) / doubtSpan, Offered: lambda,
-		InFlight: w.line.inFlight(w.looked), Growth: int64(math.Round(want)) - left,
+		Kind: Suspect, At: t * second, Seen: t * second, WindowS: doubtSpan, Z: s.Z,
+		Capacity: float64(left) / doubtSpan, Offered: c.OfferedPerS,
+		InFlight: w.line.inFlight(w.looked), Growth: int64(math.Round(s.Missing)),
 	}, true
 }
 
@@ -89,21 +86,15 @@ func (w *Watch) offered(from, to int64) float64 {
 	return float64(due) / float64(until-since)
 }
 
-// older reports that what ends now is older than usual, or that nothing ends.
-func (w *Watch) older(t, base int64) bool {
-	now, n := w.age(t-ageSpan, t)
-	before, m := w.age(base, t-doubtSpan)
-	return n == 0 || m == 0 || now > doubtAge*before
-}
-
-// age is the mean response time of what ended in [from, to), in seconds.
-func (w *Watch) age(from, to int64) (mean float64, n int64) {
-	var total float64
+// age is the mean response time of what ended in [from, to), in seconds; 0 when
+// nothing did.
+func (w *Watch) age(from, to int64) float64 {
+	var total, n float64
 	for sec := from; sec < to; sec++ {
 		if b := w.line.peek(sec); b != nil {
 			total += b.waited
-			n += b.timed
+			n += float64(b.timed)
 		}
 	}
-	return total / float64(max(n, 1)), n
+	return total / max(n, 1)
 }
