@@ -7,5 +7,6 @@ func further() []Format {
 		wrk(), heyCSV(), heySummary(), ohaDB(), ohaCSV(), h2loadLog(), abPlot(), tsungDump(), ycsbRaw(),
 		locustRequests(), locustHistory(), locustStats(),
 		autocannon(), artilleryReport(), fortioResult(), fortioLog(), ghzReport(), hdrLog(),
+		aiperfExport(), guidellmReport(), vllmBench(),
 	}
 }

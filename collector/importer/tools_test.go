@@ -215,3 +215,63 @@ func TestLocust(t *testing.T) {
 		t.Errorf("history: mean %g s, %g in flight", j.MeanS, j.Mean)
 	}
 }
+
+// outcomes counts rows by outcome.
+func (k *kept) outcomes() map[sample.Outcome]int {
+	out := map[sample.Outcome]int{}
+	for i := range k.rows {
+		out[k.rows[i].Outcome]++
+	}
+	return out
+}
+
+func TestLocustRequests(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "locust-requests.csv")
+	if o := k.outcomes(); len(k.rows) != 272 || o[sample.OK] != 263 || o[sample.Shed] != 9 || r.Bad != 0 || r.Torn {
+		t.Errorf("%d requests, %v, %d bad", len(k.rows), o, r.Bad)
+	}
+	scenarios := map[string]int{}
+	var longest int64
+	for i := range k.rows {
+		scenarios[k.groups[i].Scenario]++
+		longest = max(longest, k.rows[i].Done-k.rows[i].Sent)
+	}
+	if scenarios["/stall"] != 253 || scenarios[`/fail, "quoted"`] != 19 || longest != 499.14e6 {
+		t.Errorf("%v, the longest %d ns", scenarios, longest)
+	}
+}
+
+func TestTsung(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "tsung.dump")
+	if o := k.outcomes(); len(k.rows) != 4 || o[sample.OK] != 2 || o[sample.Shed] != 1 || o[sample.Timeout] != 1 || r.Bad != 0 {
+		t.Fatalf("%d requests, %v, %d bad: %s", len(k.rows), o, r.Bad, r.FirstBad)
+	}
+	if row := k.rows[0]; row.Done != 1398962662309014000 || row.Done-row.Sent != 238420000 {
+		t.Errorf("%+v", row)
+	}
+	if k.groups[1].Scenario != "login" || k.groups[0].Scenario != "" {
+		t.Errorf("%+v", k.groups)
+	}
+}
+
+func TestYCSB(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "ycsb-raw.txt")
+	if o := k.outcomes(); len(k.rows) != 5 || o[sample.OK] != 4 || o[sample.Error] != 1 || r.Bad != 0 || r.Grade() != "S" || !r.warned("READ-MODIFY-WRITE") {
+		t.Errorf("%d operations, %v, %d bad, grade %s: %q", len(k.rows), o, r.Bad, r.Grade(), r.Warnings)
+	}
+	if row := k.rows[2]; row.Done-row.Sent != 100120e3 || k.groups[2].Scenario != "READ" {
+		t.Errorf("%+v", row)
+	}
+	both := "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1438613579290,488\n" +
+		"Intended-READ latency raw data: op, timestamp(ms), latency(us)\nIntended-READ,1438613579290,5000\n"
+	k, r, err := importText(t, "out.txt", both)
+	if err != nil || len(k.rows) != 1 || r.Grade() != "X" {
+		t.Fatalf("both: %d operations of grade %s: %v", len(k.rows), r.Grade(), err)
+	}
+	if row := k.rows[0]; row.Done-row.Intended != 5000e3 || row.Flags&sample.Corrected == 0 || k.groups[0].Scenario != "READ" {
+		t.Errorf("both: %+v", row)
+	}
+}
