@@ -43,6 +43,7 @@ type facts struct {
 	Name      string `json:"name,omitempty"`
 	Service   string `json:"service,omitempty"`
 	Generator string `json:"generator,omitempty"`
+	Source    string `json:"source,omitempty"`  // of rows
 	Longest   int64  `json:"longest,omitempty"` // response time, up to the minute; 0 when too short to matter
 }
 
@@ -80,6 +81,7 @@ func (f facts) join(o facts) facts {
 		Name:      least(f.Name, o.Name),
 		Service:   least(f.Service, o.Service),
 		Generator: least(f.Generator, o.Generator),
+		Source:    least(f.Source, o.Source),
 		Longest:   max(f.Longest, o.Longest),
 	}
 }

@@ -23,6 +23,7 @@ func (c *Catalogue) plan(w *workspace, b *sample.Batch, l limits, refused *refus
 			return
 		}
 	}
+	c.claim(b)
 	name := streamName(b)
 	l.window = c.window(name)
 	seen := screen(b, l, refused)
@@ -136,6 +137,7 @@ func factsOf(b *sample.Batch) facts {
 	f := facts{Name: b.RunName}
 	for i := range b.Groups {
 		f.Generator = least(f.Generator, b.Groups[i].Generator)
+		f.Source = least(f.Source, tidy(b.Groups[i].Source))
 	}
 	for i := range b.Series {
 		f.Service = least(f.Service, b.Series[i].Service)
