@@ -15,7 +15,7 @@ const (
 	NotOwn     Own = iota
 	InFlight       // level: requests in flight, as the generator counts them
 	Users          // level: users of a closed loop
-	Answered       // distribution: requests that its instrumentation saw end
+	Answered       // distribution or counter: requests that its instrumentation saw end
 	LostSpans      // counter: spans that its exporter says it lost
 	CPUTime        // counter, s: processor time used
 	CPUState       // level, 0..1: share of a processor's time in one state
@@ -52,6 +52,12 @@ func ownMeaning(s *sample.Series) (Own, queues.Form) {
 		return Users, queues.Level
 	case "http.client.request.duration", "http.client.duration", "rpc.client.call.duration", "rpc.client.duration":
 		return Answered, queues.Spread
+	case "locust.client.duration":
+		return Answered, queues.Spread
+	case "http.requests":
+		if s.Scope == "Artillery.io_metrics" {
+			return Answered, queues.Total
+		}
 	case "process.cpu.time":
 		return CPUTime, queues.Total
 	case "system.cpu.utilization":

@@ -218,7 +218,7 @@ func (m *Metric) unit() string {
 	switch {
 	case m.Form == queues.Level && m.Kind == queues.Age, m.Form == queues.Spread && m.count != nil:
 		return "s"
-	case m.Form == queues.Level, m.Kind == queues.ActiveTime, m.Form == queues.Spread:
+	case m.Form == queues.Level, m.Form == queues.Spread, m.Kind == queues.ActiveTime, m.Kind == queues.Wait, m.Kind == queues.Duration:
 		return "1" // a sum of waits grows per second by the mean number that waits
 	}
 	return "1/s"

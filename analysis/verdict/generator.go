@@ -128,13 +128,7 @@ func (j *judge) ownCounts() {
 	}
 	answered := j.bySource(func(m *fold.Metric) bool { return m.Own == fold.Answered })
 	for _, source := range slices.Sorted(maps.Keys(answered)) {
-		counted := 0.0
-		for _, m := range answered[source] {
-			if from, to, ok := m.Around(st.Span.From, st.Span.To); ok {
-				n, _ := m.Count(from, to)
-				counted += n
-			}
-		}
+		counted := j.mostAnswered(answered[source])
 		sent := j.sentBy(source)
 		if gone := counted - sent; counted > 0 && gone > max(lossShare*counted, fewestLost) {
 			j.find("telemetry_lost", severity(gone > surelyLost*counted), gone/counted,
@@ -143,6 +137,26 @@ func (j *judge) ownCounts() {
 			return
 		}
 	}
+}
+
+// mostAnswered is how many requests the instrumentation of a source counted: the
+// most that one of its metrics did, as the layers of a client count the same ones.
+func (j *judge) mostAnswered(all []*fold.Metric) float64 {
+	counted, most := map[[2]string]float64{}, 0.0
+	for _, m := range all {
+		from, to, ok := m.Around(j.st.Span.From, j.st.Span.To)
+		if !ok {
+			continue
+		}
+		n, _ := m.Count(from, to)
+		if m.Form == queues.Total {
+			n, _ = m.Growth(from, to)
+		}
+		name := [2]string{m.Series.Scope, m.Series.Name}
+		counted[name] += n
+		most = max(most, counted[name])
+	}
+	return most
 }
 
 func severity(invalid bool) string {

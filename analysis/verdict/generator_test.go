@@ -44,6 +44,9 @@ func TestGeneratorsOwnNumbers(t *testing.T) {
 	own := func(name string, k sample.Kind, attributes string) sample.Series {
 		return sample.Series{Source: "gen", Name: name, Kind: k, Attributes: attributes}
 	}
+	scoped := func(name, scope string, k sample.Kind) sample.Series {
+		return sample.Series{Source: "gen", Scope: scope, Name: name, Kind: k}
+	}
 	level := func(name, attributes string, v float64) *sample.Batch {
 		return metric(own(name, sample.Gauge, attributes), 0, map[int64]float64{10: v, 20: v, 30: v, 40: v})
 	}
@@ -74,6 +77,14 @@ func TestGeneratorsOwnNumbers(t *testing.T) {
 		{"spans processed", []*sample.Batch{growing(own("otel.sdk.processor.span.processed", sample.Counter, ""), -10, 70, 10)}, "telemetry_lost", "", 0},
 		{"a third sampled away", []*sample.Batch{growing(own("http.client.request.duration", sample.Histogram, ""), 0, 70, 9000.0/70)}, "telemetry_lost", wire.Invalid, 1.0 / 3},
 		{"all there", []*sample.Batch{growing(own("http.client.request.duration", sample.Histogram, ""), 0, 70, 6000.0/70)}, "telemetry_lost", "", 0},
+		{"counted by two layers of the client", []*sample.Batch{
+			growing(scoped("http.client.duration", "opentelemetry.instrumentation.requests", sample.Histogram), 0, 70, 6000.0/70),
+			growing(scoped("http.client.duration", "opentelemetry.instrumentation.urllib3", sample.Histogram), 0, 70, 6000.0/70),
+			growing(scoped("locust.client.duration", "locust", sample.Histogram), 0, 70, 6000.0/70),
+		}, "telemetry_lost", "", 0},
+		{"users without spans", []*sample.Batch{growing(scoped("locust.client.duration", "locust", sample.Histogram), 0, 70, 9000.0/70)}, "telemetry_lost", wire.Invalid, 1.0 / 3},
+		{"traces by sample rate", []*sample.Batch{growing(scoped("http.requests", "Artillery.io_metrics", sample.Counter), 0, 70, 9000.0/70)}, "telemetry_lost", wire.Invalid, 1.0 / 3},
+		{"someone's own metric", []*sample.Batch{growing(scoped("http.requests", "mine", sample.Counter), 0, 70, 9000.0/70)}, "telemetry_lost", "", 0},
 		{"a service's calls", []*sample.Batch{growing(own("http.server.request.duration", sample.Histogram, ""), -10, 70, 50)}, "measured_at_server", wire.Invalid, 3000},
 		{"a generator with a page", []*sample.Batch{growing(own("http.server.request.duration", sample.Histogram, ""), -10, 70, 0.5)}, "measured_at_server", "", 0},
 	} {
