@@ -187,14 +187,30 @@ func (w *Watch) Advance(horizon int64) []Event {
 		if e, ok := w.doubt(); ok {
 			events = append(events, e)
 		}
-		for w.looked < floorDiv(w.edge*second-w.lag(), second) {
-			w.looked++
-			if e, ok := w.look(w.looked); ok {
-				events = append(events, e)
-			}
-		}
+		events = w.lookTo(floorDiv(w.edge*second-w.lag(), second), events)
 	}
 	w.line.drop(w.looked)
+	return events
+}
+
+// Finish says that no more rows will come: what has not ended by the horizon
+// never will, so looks need not stay behind it. It returns what the last ones see.
+func (w *Watch) Finish() []Event {
+	if !w.moving {
+		return nil
+	}
+	events := w.lookTo(w.edge, nil)
+	w.line.drop(w.looked)
+	return events
+}
+
+func (w *Watch) lookTo(t int64, events []Event) []Event {
+	for w.looked < t {
+		w.looked++
+		if e, ok := w.look(w.looked); ok {
+			events = append(events, e)
+		}
+	}
 	return events
 }
 

@@ -277,3 +277,23 @@ func TestDueBetween(t *testing.T) {
 		t.Errorf("%+v", events)
 	}
 }
+
+// TestFinish: a watch that stays behind by the longest response sees the end of a
+// run once it is told that this was the end.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	parts := []stretch{{lambda: 100, seconds: 60}}
+	rows := paced(parts, falls(200, 10, 54, 60))
+	for i := range rows {
+		rows[i].done = min(rows[i].done, 70e9)
+	}
+	w := live.New(live.Config{Kind: live.EndedOnly, Rate: rates(parts)})
+	before := only(follow(w, rows, 71, nil), live.Raise)
+	after := only(w.Finish(), live.Raise)
+	if len(before)+len(after) != 1 || len(after) != 1 || after[0].At > 60e9 || after[0].Seen != 71e9 {
+		t.Errorf("raised %+v, then %+v", before, after)
+	}
+	if again := w.Finish(); len(again) > 0 || live.New(live.Config{}).Finish() != nil {
+		t.Errorf("raised again: %+v", again)
+	}
+}
