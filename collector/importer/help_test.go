@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,3 +76,5 @@ func importFile(t testing.TB, name string) (*kept, *Report) {
 	}
 	return &k, r
 }
+
+func itoa(v int64) string { return strconv.FormatInt(v, 10) }

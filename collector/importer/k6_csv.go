@@ -92,10 +92,13 @@ func k6Coarse(head []byte) (coarse bool, unit int64) {
 // each hands every observation on.
 func (r *k6Row) each(src *Source, sink *Sink, fn func(k6Metric, int64, float64, *k6Tags) error) error {
 	return lines(src, sink, func(line []byte) error {
+		if src.Torn() {
+			return errTornLine
+		}
 		name, _, _ := bytes.Cut(line, []byte(","))
 		m := k6MetricOf(name)
 		if m == k6Other || string(name) == "metric_name" {
-			if len(name) == len(line) && !src.Torn() {
+			if len(name) == len(line) {
 				return fmt.Errorf("%w: 1", errColumns)
 			}
 			return nil

@@ -97,6 +97,7 @@ type k6Reader struct {
 	expected  byte
 	aside     int64 // requests of setup and teardown
 	keys      uint64
+	buf       []byte
 }
 
 func newK6Reader(sink *Sink) *k6Reader {
@@ -182,9 +183,9 @@ func (k *k6Reader) sample(m k6Metric, at int64, value float64, tags *k6Tags) err
 
 func (k *k6Reader) begin(at int64, value float64, tags *k6Tags) {
 	k.open, k.expected = true, tags.expected
-	name := append(append(append([]byte(nil), tags.method...), ' '), tags.name...)
+	k.buf = append(append(append(k.buf[:0], tags.method...), ' '), tags.name...)
 	k.current = k6Request{
-		scenario: k.intern(tags.scenario), name: k.intern(name), start: at - millis(value), end: at,
+		scenario: k.intern(tags.scenario), name: k.intern(k.buf), start: at - millis(value), end: at,
 		status: int16(tags.status), attempt: int16(tags.attempt), failed: tags.expected == 'f',
 		vu: tags.vu, iter: tags.iter, joined: tags.joined,
 	}

@@ -56,8 +56,10 @@ func (r *steady) find(sends []send) float64 {
 	if length < steadyLeast/2 || !(gap > 0) {
 		return 0
 	}
+	late := lateness(sends, gap)
+	near := min(2*(late[len(late)/4]-late[0])+20e3, steadyNear) // of the ends of the edge
 	for _, unit := range []float64{1, 60, 3600} {
-		whole := roundest(1e9/gap*unit, steadyNear/(gap*length))
+		whole := roundest(1e9/gap*unit, near/(gap*length))
 		if whole < 1 {
 			continue
 		}
@@ -131,11 +133,17 @@ func under(a, b, c send) bool {
 // onSchedule reports whether a quarter of the sends was on time, and when number
 // 0 was due.
 func onSchedule(sends []send, gap float64) (origin float64, ok bool) {
+	late := lateness(sends, gap)
+	return float64(sends[0].sent) + late[0], late[len(late)/4]-late[0] <= max(steadyNear, 0.1*gap)
+}
+
+// lateness returns how far sends lie behind a schedule that begins with the first
+// one, ascending.
+func lateness(sends []send, gap float64) []float64 {
 	late := make([]float64, len(sends))
-	base := sends[0].sent
 	for i, s := range sends {
-		late[i] = float64(s.sent-base) - float64(s.seq)*gap
+		late[i] = float64(s.sent-sends[0].sent) - float64(s.seq)*gap
 	}
 	slices.Sort(late)
-	return float64(base) + late[0], late[len(late)/4]-late[0] <= max(steadyNear, 0.1*gap)
+	return late
 }

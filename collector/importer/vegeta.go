@@ -96,6 +96,9 @@ func vegetaCSV() Format {
 			v := newVegeta(sink)
 			var fields [][]byte
 			err := lines(src, sink, func(line []byte) error {
+				if src.Torn() {
+					return errTornLine
+				}
 				var err error
 				if fields, err = unquote(fields[:0], line, ','); err != nil {
 					return err
