@@ -68,6 +68,15 @@ bench-rows: ## Measure rows: encode, sync and fold
 bench-ingest: build ## Compare ingest with a collector (BENCH_DIR holds the comparison)
 	.ci/bench-ingest '$(BENCH_DIR)'
 
+.PHONY: sim
+sim: build ## Simulate a load test through the real server and compare verdict and truth: SEED=n, SCENARIO=name, SEEDS=how many
+	@if [ -z '$(SEED)$(SCENARIO)$(SEEDS)' ]; then $(MAKE) --no-print-directory sim-list; \
+	else $(GO) run ./internal/simrun -program bin/plimsoll -scenario '$(SCENARIO)' -seed $(or $(SEED),0) -seeds $(or $(SEEDS),1); fi
+
+.PHONY: sim-list
+sim-list: ## List the scenarios of sim: plan, server, client, arrivals, what is known of the schedule
+	@$(GO) run ./internal/simrun -list
+
 .PHONY: demo
 demo: deps ## Watch a load test of a small service from end to end
 	$(GO) run ./cmd/plimsoll demo
