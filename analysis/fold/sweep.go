@@ -166,6 +166,9 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 			s.SourceSteps[g.Source] = src
 		}
 		src.Sent++
+		if r.Flags&sample.LocalLimit != 0 {
+			s.Exhausted++
+		}
 		if r.Outcome != sample.OK {
 			src.Errors++
 		}

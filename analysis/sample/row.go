@@ -81,6 +81,9 @@ const (
 	// Operation says that the row is a whole operation on a model: client spans
 	// within it are what it took, not requests of their own.
 	Operation
+	// LocalLimit says that the attempt never left its client, which had run out of
+	// something of its own: ports, sockets or files.
+	LocalLimit
 )
 
 // NoIndex is the Index of a row whose place in the schedule is unknown.

@@ -19,6 +19,11 @@ func (j *judge) rig(t *judged) {
 		t.find("generator_backlog", wire.Invalid, *w.LateSendRatio,
 			"%s what grew is the number of requests that the generator had not sent; those at the server did not grow.", t.at())
 	}
+	if r := ratio(t.Exhausted, t.Rows+t.Retries); r > 0 {
+		t.find("generator_exhausted", severity(r > lossShare), r,
+			"%s %s attempts never left the generator: it had run out of ports, sockets or files. Reuse connections, raise its limits or add hosts.",
+			t.at(), human(t.Exhausted))
+	}
 	j.missing(t)
 }
 
@@ -121,7 +126,7 @@ func (j *judge) note(f wire.Finding) {
 		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
 		"littles_law_mismatch", "percentile_support", "percentile_dependent", "worker_cap", "declared_open",
 		"arrival_process", "closed_loop_slump", "closed_loop_law", "think_time", "hosts_disagree", "cold_start", "drift",
-		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios", "hidden_retries", "clock_offset", "server_in_flight":
+		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios", "hidden_retries", "clock_offset", "server_in_flight", "generator_exhausted":
 		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
 	}
 }

@@ -160,6 +160,11 @@ func TestAuditFromRows(t *testing.T) {
 		{"hosts_disagree", wire.Warn, 0.05, 0.07, two},
 		{"stall", wire.Warn, 0.9, 1.1, stops(20)},
 		{"more_stalls", wire.Info, 2, 2, stops(10, 20, 30, 40, 50)},
+		{"generator_exhausted", wire.Invalid, 0.02, 0.02, changed(openLoop, nil, func(i int, r *sample.Row, _ *rand.Rand) {
+			if i%50 == 0 {
+				r.Outcome, r.Flags, r.Done = sample.Error, sample.LocalLimit, r.Sent+1e5
+			}
+		})},
 		{"cold_start", wire.Info, 2, 3, changed(openLoop, nil, func(i int, r *sample.Row, rng *rand.Rand) {
 			if i < 600 {
 				took(r, 75e6*rng.ExpFloat64())

@@ -40,6 +40,25 @@ func Failure(text []byte) (sample.Outcome, bool) {
 	return sample.Error, false
 }
 
+// Exhausted reports whether the text of an error says that the client itself had
+// run out of ports, sockets or files, so that the attempt never left it.
+func Exhausted(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	var buf [maxFailureText]byte
+	s := plain(buf[:0], text)
+	for _, w := range [...]string{
+		"cannot assign requested address", "can't assign requested address", "eaddrnotavail", "address not available",
+		"too many open files", "emfile", "enfile", "only one usage of each socket address", "no buffer space available", "enobufs",
+	} {
+		if contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // notReached reports whether the message of an UNAVAILABLE call is that of a
 // client which got no answer, rather than of a server that refused.
 func notReached(message []byte) bool {

@@ -6,6 +6,24 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
+func TestExhausted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"dial tcp 10.0.0.7:8080: connect: cannot assign requested address":                             true,
+		"connect EADDRNOTAVAIL 127.0.0.1:80 - Local (0.0.0.0:0)":                                       true,
+		"java.net.BindException: Can't assign requested address":                                       true,
+		"socket: too many open files":                                                                  true,
+		"Only one usage of each socket address (protocol/network address/port) is normally permitted.": true,
+		"connect: connection refused":                                                                  false,
+		`Get "http://host/too many open files": EOF`:                                                   false,
+		"": false,
+	} {
+		if got := Exhausted([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	table := Default()

@@ -200,6 +200,9 @@ func (o *oracle) outcome(sp *oracleSpan, a *attributes, r *sample.Row) {
 	}
 	var sure bool
 	r.Outcome, sure = o.table.Outcome(&ans)
+	if r.Outcome == sample.Error && r.Status == 0 && (convention.Exhausted(ans.Message) || convention.Exhausted(ans.ErrorType)) {
+		r.Flags |= sample.LocalLimit
+	}
 	for _, e := range sp.s.Events().All() {
 		at := int64(e.Timestamp())
 		switch {
@@ -209,6 +212,9 @@ func (o *oracle) outcome(sp *oracleSpan, a *attributes, r *sample.Row) {
 			for k, v := range e.Attributes().All() {
 				if k != "exception.type" && k != "exception.message" || sure || v.Type() != pcommon.ValueTypeStr {
 					continue
+				}
+				if convention.Exhausted([]byte(v.Str())) {
+					r.Flags |= sample.LocalLimit
 				}
 				if got, ok := convention.Failure([]byte(v.Str())); ok {
 					r.Outcome, sure = got, true

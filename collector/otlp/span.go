@@ -207,7 +207,7 @@ func (s *spanFields) readEvents(row *sample.Row, b []byte, unsure bool) error {
 		case convention.FirstByteEvent(name) && row.FirstByte == 0 && at >= s.start && at <= s.end:
 			row.FirstByte = int64(at)
 		case unsure && string(name) == "exception":
-			if o, ok, err := exception(event); err != nil {
+			if o, ok, err := exception(event, row); err != nil {
 				return err
 			} else if ok {
 				row.Outcome, unsure = o, false
@@ -217,8 +217,9 @@ func (s *spanFields) readEvents(row *sample.Row, b []byte, unsure bool) error {
 	return r.err
 }
 
-// exception classifies an exception event by its type and message.
-func exception(event []byte) (sample.Outcome, bool, error) {
+// exception classifies an exception event by its type and message, and marks a row
+// whose client had run out of something.
+func exception(event []byte, row *sample.Row) (sample.Outcome, bool, error) {
 	r := reader{b: event}
 	for r.next() {
 		if r.num != 3 {
@@ -235,6 +236,9 @@ func exception(event []byte) (sample.Outcome, bool, error) {
 		var v value
 		if err := kv.value(&v); err != nil {
 			return 0, false, err
+		}
+		if convention.Exhausted(v.text()) {
+			row.Flags |= sample.LocalLimit
 		}
 		if o, ok := convention.Failure(v.text()); ok {
 			return o, true, nil

@@ -266,6 +266,9 @@ func (d *Decoder) outcome(row *sample.Row, b []byte) error {
 	}
 	var sure bool
 	row.Outcome, sure = d.table.Outcome(&a)
+	if row.Outcome == sample.Error && row.Status == 0 && (convention.Exhausted(a.Message) || convention.Exhausted(a.ErrorType)) {
+		row.Flags |= sample.LocalLimit
+	}
 	if !s.events {
 		return nil
 	}
