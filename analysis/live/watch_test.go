@@ -283,7 +283,7 @@ func TestDueBetween(t *testing.T) {
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	parts := []stretch{{lambda: 100, seconds: 60}}
-	rows := paced(parts, falls(200, 10, 54, 60))
+	rows := paced(parts, falls(200, 10, 52, 75))
 	for i := range rows {
 		rows[i].done = min(rows[i].done, 70e9)
 	}
