@@ -125,6 +125,9 @@ func (a *alarms) advance(h int64) {
 		h = a.count(h)
 	}
 	a.events = append(a.events, a.watch.Advance(h)...)
+	if a.f.run.Finished && h > a.f.last {
+		a.events = append(a.events, a.watch.Finish()...)
+	}
 }
 
 // arrive tells of the arrivals that the schedule puts before h, a second at a
