@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/journal"
@@ -78,3 +79,5 @@ func importFile(t testing.TB, name string) (*kept, *Report) {
 }
 
 func itoa(v int64) string { return strconv.FormatInt(v, 10) }
+
+func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }

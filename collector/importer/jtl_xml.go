@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -26,48 +25,36 @@ func jtlXML() Format {
 // Transaction Controller, and stands for nothing.
 func readJTLXML(_ context.Context, src *Source, sink *Sink) error {
 	j := newJTL(sink)
-	dec := xml.NewDecoder(src)
-	dec.Strict = false // messages hold what servers sent
-	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	m := markup{src: src}
 	x := jtlNest{add: j.add, inner: &j.outer}
 	for {
-		token, err := dec.RawToken()
+		t, err := m.next()
 		switch {
-		case errors.Is(err, io.EOF):
-			if x.depth > 0 || !x.closed {
-				sink.report.Torn = true
-			}
-			return j.close(nil)
-		case err != nil && atEnd(src):
-			sink.report.Torn = true
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			sink.report.Torn = !x.closed
 			return j.close(nil)
 		case err != nil:
-			return fmt.Errorf("read JMeter results: offset %d: %w", dec.InputOffset(), err)
+			return fmt.Errorf("read JMeter results: before offset %d: %w", src.Offset(), err)
+		case !isSample(t.name):
+			x.closed = x.closed || t.end && string(t.name) == "testResults"
+			continue
 		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if err := x.begin(&t, sink); err != nil {
-				return err
-			}
-		case xml.EndElement:
-			if err := x.end(t.Name.Local); err != nil {
-				return err
-			}
+		if !t.end {
+			err = x.begin(&t, sink)
+		}
+		if err == nil && (t.end || t.empty) {
+			err = x.end()
+		}
+		if err != nil {
+			return err
 		}
 	}
-}
-
-// atEnd reports whether nothing follows.
-func atEnd(src *Source) bool {
-	_, err := src.Peek(1)
-	return err != nil
 }
 
 // jtlNest follows how samples stand within one another.
 type jtlNest struct {
 	add    func(*jtlSample) error
 	inner  *int64
-	depth  int
 	open   []jtlOpen
 	closed bool
 }
@@ -79,22 +66,18 @@ type jtlOpen struct {
 	bad    bool
 }
 
-func isSample(name string) bool { return name == "httpSample" || name == "sample" }
+func isSample(name []byte) bool { return string(name) == "httpSample" || string(name) == "sample" }
 
-func (x *jtlNest) begin(t *xml.StartElement, sink *Sink) error {
-	x.depth++
-	if !isSample(t.Name.Local) {
-		return nil
-	}
+func (x *jtlNest) begin(t *tag, sink *Sink) error {
 	if len(x.open) > 1000 {
 		return fmt.Errorf("read JMeter results: samples are nested more than %d deep", len(x.open))
 	}
-	o := jtlOpen{http: t.Name.Local == "httpSample"}
+	o := jtlOpen{http: string(t.name) == "httpSample"}
 	if len(x.open) > 0 {
 		x.open[len(x.open)-1].parts = true
 	}
 	var err error
-	if o.sample, err = jtlAttributes(t.Attr); err != nil {
+	if o.sample, err = jtlAttributes(t); err != nil {
 		o.bad = true
 		if err := sink.Bad(err); err != nil {
 			return err
@@ -104,10 +87,8 @@ func (x *jtlNest) begin(t *xml.StartElement, sink *Sink) error {
 	return nil
 }
 
-func (x *jtlNest) end(name string) error {
-	x.depth--
-	x.closed = x.closed || name == "testResults"
-	if !isSample(name) || len(x.open) == 0 {
+func (x *jtlNest) end() error {
+	if len(x.open) == 0 {
 		return nil
 	}
 	o := x.open[len(x.open)-1]
@@ -127,40 +108,40 @@ func (x *jtlNest) end(name string) error {
 	return x.add(&o.sample)
 }
 
-func jtlAttributes(attributes []xml.Attr) (s jtlSample, err error) {
+func jtlAttributes(t *tag) (s jtlSample, err error) {
 	s.success = true
 	known := false
-	for i := range attributes {
-		a := &attributes[i]
-		switch a.Name.Local {
+	err = t.each(func(name, value []byte) error {
+		switch string(name) {
 		case "ts":
-			var ms int64
-			if ms, err = integer([]byte(a.Value)); err != nil || ms > 1e13 {
-				return s, fmt.Errorf("%w %q", errTime, trimmed([]byte(a.Value)))
+			ms, err := integer(value)
+			if err != nil || ms > 1e13 {
+				return fmt.Errorf("%w %q", errTime, trimmed(value))
 			}
 			s.at, known = ms*1e6, true
 		case "t", "lt":
-			ms, err := integer([]byte(a.Value))
+			ms, err := integer(value)
 			if err != nil || ms > 1e12 {
-				return s, fmt.Errorf("%w %q", errNumber, trimmed([]byte(a.Value)))
+				return fmt.Errorf("%w %q", errNumber, trimmed(value))
 			}
-			if a.Name.Local == "t" {
+			if string(name) == "t" {
 				s.elapsed = ms * 1e6
 			} else {
 				s.latency = ms * 1e6
 			}
 		case "s":
-			s.success = a.Value != "false"
+			s.success = string(value) != "false"
 		case "rc":
-			s.code = a.Value
+			s.code = string(value)
 		case "rm":
-			s.message = a.Value
+			s.message = string(value)
 		case "tn":
-			s.thread = a.Value
+			s.thread = string(value)
 		}
+		return nil
+	})
+	if err == nil && !known {
+		err = fmt.Errorf("%w: sample without ts", errTime)
 	}
-	if !known {
-		return s, fmt.Errorf("%w: sample without ts", errTime)
-	}
-	return s, nil
+	return s, err
 }
