@@ -3,6 +3,7 @@ package fold
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/counts"
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -24,8 +25,12 @@ func (f *folder) count(ctx context.Context) error {
 	}
 	var whole []counts.Input
 	for _, in := range m.Inputs() {
+		if in.Stream != "" {
+			f.countedStreams = append(f.countedStreams, in.Stream)
+		}
 		if in.Stream == f.opt.Scenario && (f.opt.Source == "" || in.Source == f.opt.Source) && len(in.Intervals) > 0 {
 			whole = append(whole, in)
+			f.countedSources = append(f.countedSources, in.Source)
 		}
 	}
 	if len(whole) == 0 {
@@ -42,6 +47,8 @@ func (f *folder) count(ctx context.Context) error {
 func (f *folder) countedState() {
 	st, in := f.state, f.counted
 	st.Grade, st.Generator = GradeF, in.Generator
+	slices.Sort(f.countedStreams)
+	st.Scenarios, st.Sources = slices.Compact(f.countedStreams), f.countedSources
 	st.Span = sample.Span{From: f.first, To: f.last}
 	st.Horizon = Horizon{At: f.last}
 	st.Steps, st.OfferedSource = f.plan(0)

@@ -39,8 +39,10 @@ type folder struct {
 	state        *State
 	judgedFrom   map[int]int64
 	deadlineSeen bool
-	counted      *counts.Input   // what a run without rows counted; nil when nothing
-	found        []steps.Segment // steps found in an undeclared run; nil when there is but one
+	counted      *counts.Input // what a run without rows counted; nil when nothing
+	// streams and sources of a run without rows
+	countedStreams, countedSources []string
+	found                          []steps.Segment // steps found in an undeclared run; nil when there is but one
 }
 
 // extent is what must be known of all rows before steps can be laid out.

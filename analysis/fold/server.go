@@ -69,7 +69,7 @@ func (f *folder) mine(source string) bool {
 	if s := f.sources[source]; s != nil && s.rows > 0 {
 		return true
 	}
-	return f.counted != nil && source == f.counted.Source
+	return f.counted != nil && slices.Contains(f.countedSources, source)
 }
 
 // finish puts what was kept in order. What a generator says of itself is kept of

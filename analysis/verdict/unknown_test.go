@@ -57,3 +57,25 @@ func TestUnknownScenario(t *testing.T) {
 		t.Errorf("a run without requests: %s", v.Outcome)
 	}
 }
+
+// TestUnknownScenarioOfCounts does the same for a run that has counts alone.
+func TestUnknownScenarioOfCounts(t *testing.T) {
+	t.Parallel()
+	b := &sample.Batch{}
+	for i, scenario := range []string{"browse", "buy"} {
+		b.Series = append(b.Series, sample.Series{Source: "k6", Service: "k6", Scope: "k6", Name: "iterations", Attributes: "scenario=" + scenario, Kind: sample.Counter})
+		for s := range int64(12) {
+			b.Points = append(b.Points, sample.Point{Series: uint32(i), Start: start - 1, Time: start + s*10e9, Value: float64(s * 1000)})
+		}
+	}
+	ev := evidence(openLoop, nil, nil)
+	ev.Batches = []*sample.Batch{b}
+	_, err := verdict.Analysis{}.Judge(t.Context(), ev, query.Options{Scenario: "zzz"})
+	e, ok := errors.AsType[*query.UnknownError](err)
+	if !ok || len(e.Known) != 2 || e.Hint() != `it has "browse", "buy"` {
+		t.Errorf("%v: %+v", err, e)
+	}
+	if v := judge(t, ev, query.Options{Scenario: "buy"}); v.Totals.Due == 0 {
+		t.Errorf("a known scenario: %s", v.Headline)
+	}
+}
