@@ -103,44 +103,47 @@ func (j *judge) temper(t *judged, state stability.State) {
 	}
 }
 
-// late takes STABLE back where the end of the step tells another story than the
-// whole of it: the statistics of a window give a break in its last part little
-// weight. An alarm that was still standing when the load ended is proof; a
-// backlog at the end, or times that doubled, is a doubt.
+// late listens to the end of the step where it tells another story than the whole
+// of it: the statistics of a window give a break in its last part little weight.
+// A backlog counts only where it is higher than any before, since queues near
+// their capacity come and go, and where arrivals in excess of the rate do not
+// explain half of it, since bursts do. With an alarm that was still standing when
+// the load ended it is proof of growth; alone, like times that rose by half, it is
+// a doubt about STABLE.
 func (j *judge) late(t *judged) {
 	w := t.wire
-	if t.Index < 0 || w.Stability.State != wire.Stable || t.Counts != nil || j.closed() {
+	undecided := w.Stability.State == wire.Inconclusive && w.Stability.NeedS != nil
+	if t.Index < 0 || w.Stability.State != wire.Stable && !undecided || t.Counts != nil || j.closed() {
+		return
+	}
+	drain, known := j.drain(t)
+	record := float64(t.AtEnd) > t.before() && 2*t.surplus() < float64(t.AtEnd)
+	long := known && drain > max(tailShare*t.Seconds(), leastTailS)
+	at, standing := j.standing(t)
+	if standing && record && (long || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step)) {
+		w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
+		w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew until the load ended", clock(at).Format("15:04:05"))
+		t.growing = true
+		return
+	}
+	if undecided {
 		return
 	}
 	doubt := func(format string, args ...any) {
 		w.Stability.State, w.Stability.Reason = wire.Inconclusive, fmt.Sprintf(format, args...)
 		w.Stability.NeedS = some(2 * t.Seconds())
-		w.ResponseTime.Steady, w.ServiceTime.Steady = false, false
 	}
-	if at, standing := j.standing(t); standing {
-		drain, ok := j.drain(t)
-		if ok && drain > max(tailShare*t.Seconds(), leastTailS) || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step) {
-			w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
-			w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew until the load ended", clock(at).Format("15:04:05"))
-			t.growing = true
-			return
-		}
-		doubt("from %s on the backlog grew until the load ended", clock(at).Format("15:04:05"))
-		return
-	}
-	if drain, ok := j.drain(t); ok && drain > max(tailShare*t.Seconds(), leastTailS) {
-		doubt("the backlog at the end took %s to work off: what happened in the last part of the step is not what it was like before", lasting(drain))
-		return
-	}
-	if z := t.tailRise(); z > tailZ {
+	switch z := t.tailRise(); {
+	case standing:
+		doubt("an alarm of %s was still standing when the load ended: what became of the backlog was not seen", clock(at).Format("15:04:05"))
+	case record && long:
+		doubt("the backlog at the end, the highest of the step, took %s to work off: what happened in its last part is not what it was like before", lasting(drain))
+	case z > tailZ:
 		doubt("in flight rose in the last fifth of the step (z %.2g): where it goes was not seen", z)
-		return
-	}
-	if t.Rig.Batches == nil {
-		return
-	}
-	if d, ok := t.Rig.Batches.Drifts(); ok && d.Share > driftShare {
-		doubt("response times rose by %s of their mean over the step: where they go was not seen", share(d.Share))
+	case t.Rig.Batches != nil:
+		if d, ok := t.Rig.Batches.Drifts(); ok && d.Share > driftShare {
+			doubt("response times rose by %s of their mean over the step: where they go was not seen", share(d.Share))
+		}
 	}
 }
 
@@ -150,7 +153,30 @@ const (
 	tailLevel  = 10.0 // floors: in flight at the end that a standing alarm makes proof
 	tailZ      = 2.3
 	driftShare = 0.5
+	tail       = stability.Spans / 5 // the last part of the judged window
 )
+
+// before is the highest number in flight until the last fifth of the judged
+// window.
+func (t *judged) before() float64 {
+	top := 0
+	for i := range stability.Spans - tail {
+		top = max(top, t.Window.Spans[i].Occupancy.Top())
+	}
+	return stability.Value(top)
+}
+
+// surplus is the largest number of arrivals above the offered rate in a stretch
+// that ends with the step and is at most the last fifth of the judged window.
+func (t *judged) surplus() float64 {
+	var sum, most float64
+	for i := stability.Spans - 1; i >= stability.Spans-tail; i-- {
+		s := &t.Window.Spans[i]
+		sum += float64(s.Arrivals) - t.result.Offered*float64(s.DurationNS)/1e9
+		most = max(most, sum)
+	}
+	return most
+}
 
 // standing returns when the last alarm within the step was raised, if it was not
 // cleared before the step ended.
@@ -182,7 +208,6 @@ func (j *judge) drain(t *judged) (float64, bool) {
 // tailRise is the growth of in flight over the last fifth of the judged window,
 // against the noise of a saturated queue (stability.md 2.6).
 func (t *judged) tailRise() float64 {
-	const tail = stability.Spans / 5
 	var seconds, arrivals, departures float64
 	for i := stability.Spans - tail; i < stability.Spans; i++ {
 		s := &t.Window.Spans[i]
