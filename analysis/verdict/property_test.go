@@ -56,7 +56,39 @@ func mixture(rng *rand.Rand, n int) (groups []sample.Group, rows []sample.Row, p
 			v += float64(rng.IntN(3))
 		}
 	}
+	for _, name := range []string{"loadtest.requests.in_flight", "process.cpu.utilization"} {
+		say(rng, points, sample.Series{Source: "a", Name: name, Kind: sample.Gauge})
+	}
 	return groups, rows, points
+}
+
+// say adds ten points of a series to a batch.
+func say(rng *rand.Rand, b *sample.Batch, s sample.Series) {
+	b.Series = append(b.Series, s)
+	n := 0
+	for k := range int64(10) {
+		n += rng.IntN(30)
+		p := sample.Point{Series: uint32(len(b.Series) - 1), Time: start + k*300e6, Value: rng.Float64() * 10}
+		if s.Kind == sample.Histogram {
+			p.Start, p.Value, p.Histogram = start-1e9, float64(n)/7, &sample.Distribution{Count: uint64(n)}
+		}
+		b.Points = append(b.Points, p)
+	}
+}
+
+// shops is the telemetry of two replicas of a service.
+func shops(rng *rand.Rand) *sample.Batch {
+	b := &sample.Batch{RunID: sample.Telemetry}
+	for _, source := range []string{"s1", "s2"} {
+		for name, k := range map[string]sample.Kind{
+			"http.server.active_requests": sample.UpDown, "http.server.request.duration": sample.Histogram, "kestrel.queued_requests": sample.Gauge,
+		} {
+			for _, route := range []string{"http.route=/a", "http.route=/b"} {
+				say(rng, b, sample.Series{Source: source, Service: "shop", Name: name, Attributes: route, Kind: k})
+			}
+		}
+	}
+	return b
 }
 
 // deal divides rows and points over batches of random sizes in random order.
@@ -97,9 +129,10 @@ func TestDocumentDependsOnRowsAlone(t *testing.T) {
 			d = nil
 		}
 		run := fold.Run{ID: "r", Finished: rng.IntN(4) > 0, Declaration: d}
+		servers := shops(rng)
 		var want []byte
 		for range 3 {
-			ev := &foldtest.Evidence{Of: run, Batches: deal(rng, groups, rows, points)}
+			ev := &foldtest.Evidence{Of: run, Batches: deal(rng, groups, rows, points), Servers: deal(rng, nil, nil, servers)}
 			got, err := json.Marshal(judge(t, ev, query.Options{}))
 			if err != nil {
 				rt.Fatal(err)
