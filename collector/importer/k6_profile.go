@@ -17,7 +17,7 @@ const (
 	k6Beyond     = 0.4  // and how far over chance
 	k6Chance     = 0.15 // over chance that does not count
 	k6Anchor     = 2e6  // ns from the start of an iteration to its first request
-	k6AnchorMean = 0.25 // of the mean distance between starts
+	k6AnchorMean = 0.2  // of the mean distance between starts; chance has 0.25
 )
 
 // k6Profile is what the first events of a scenario show.
@@ -26,6 +26,7 @@ type k6Profile struct {
 	dropped              bool // an arrival was dropped while iterations went on
 	model                sample.Model
 	anchored             bool
+	first                string  // name of the requests that iterations begin with, if they share it
 	each                 float64 // requests of an iteration, 1 when that is not known
 }
 
@@ -91,7 +92,7 @@ func k6Look(events []k6Event, unit int64) k6Profile {
 	if p.dropped {
 		p.model = sample.Open
 	}
-	p.anchored = k6Anchored(events, requests, starts, joined)
+	p.anchored, p.first = k6Anchored(events, requests, starts, joined)
 	p.each = k6Each(events)
 	return p
 }
@@ -133,10 +134,11 @@ func k6Model(starts, ends []int64, unit int64) sample.Model {
 
 // k6Anchored reports whether iterations begin with their first request: half of
 // them within a moment that is far shorter than chance would have it.
-func k6Anchored(events []k6Event, requests []*k6Request, starts []int64, joined bool) bool {
+func k6Anchored(events []k6Event, requests []*k6Request, starts []int64, joined bool) (anchored bool, name string) {
 	if len(requests) == 0 || len(starts) == 0 {
-		return false
+		return false, ""
 	}
+	names := map[string]int{}
 	var gaps []int64
 	first := map[[2]int64]int64{}
 	if joined {
@@ -158,18 +160,24 @@ func k6Anchored(events []k6Event, requests []*k6Request, starts []int64, joined 
 			if v, ok := first[[2]int64{e.request.vu, e.request.iter}]; ok {
 				gaps = append(gaps, distance(v, e.start))
 			}
-		} else if j := k6Nearest(byStart, e.start, e.end); j >= 0 {
+		} else if j := k6Nearest(byStart, e.start, e.end, ""); j >= 0 {
 			gaps = append(gaps, distance(byStart[j].start, e.start))
+			names[byStart[j].name]++
 		}
 	}
 	if len(gaps) == 0 || 2*len(gaps) < len(starts) {
-		return false
+		return false, ""
+	}
+	for n, count := range names {
+		if 10*count >= 6*len(gaps) {
+			name = n
+		}
 	}
 	slices.Sort(gaps)
 	median := float64(gaps[len(gaps)/2])
 	if joined || len(starts) < 2 {
-		return median <= k6Anchor
+		return median <= k6Anchor, name
 	}
 	mean := float64(starts[len(starts)-1]-starts[0]) / float64(len(starts)-1)
-	return median <= k6Anchor && median <= k6AnchorMean*mean
+	return median <= k6Anchor && median <= k6AnchorMean*mean, name
 }

@@ -59,6 +59,7 @@ type k6Scenario struct {
 
 	requests bool    // rows are requests, not iterations
 	anchored bool    // the first request starts with its iteration
+	first    string  // name of that request, if iterations share it
 	each     float64 // requests of an iteration
 	flags    sample.Flag
 
@@ -95,7 +96,7 @@ func (s *k6Scenario) event(e *k6Event) error {
 func (s *k6Scenario) decide() error {
 	s.decided = true
 	p := k6Look(s.held, s.reader.unit)
-	s.requests, s.anchored, s.each = p.requests > 0, p.anchored, p.each
+	s.requests, s.anchored, s.first, s.each = p.requests > 0, p.anchored, p.first, p.each
 	s.group.Model = p.model
 	if s.sink.Scheduled {
 		s.group.Model = sample.Open
@@ -215,8 +216,8 @@ func (s *k6Scenario) iteration(e *k6Event) error {
 	if !s.anchored {
 		return nil // they stay until they are too old, or the end
 	}
-	i := k6Nearest(s.pending, e.start, e.end)
-	if i < 0 {
+	i := k6Nearest(s.pending, e.start, e.end, s.first)
+	if i < 0 || distance(s.pending[i].start, e.start) > k6Far {
 		return nil
 	}
 	list := []*k6Request{s.pending[i]}
@@ -235,16 +236,21 @@ func (s *k6Scenario) iteration(e *k6Event) error {
 // k6Slack is how far clocks of k6 may be apart within a process.
 const k6Slack = int64(1e6)
 
-// k6Nearest finds the request that started nearest to the start of an iteration
-// and ended within it, or returns -1.
-func k6Nearest(list []*k6Request, from, to int64) int {
+// k6Far is how long after the start of its iteration a request can have been sent
+// if only the times tell which iteration it belongs to.
+const k6Far = int64(250e6)
+
+// k6Nearest finds the request of a name, or of any, that started nearest to the
+// start of an iteration and ended within it, or returns -1.
+func k6Nearest(list []*k6Request, from, to int64, name string) int {
 	i, _ := slices.BinarySearchFunc(list, from-k6Slack, func(a *k6Request, t int64) int { return cmp.Compare(a.start, t) })
 	best := -1
 	for ; i < len(list) && list[i].start <= to; i++ {
 		if best >= 0 && list[i].start-from > distance(list[best].start, from) {
 			break
 		}
-		if list[i].end <= to+k6Slack && list[i].attempt <= 1 && (best < 0 || distance(list[i].start, from) < distance(list[best].start, from)) {
+		if list[i].end <= to+k6Slack && list[i].attempt <= 1 &&
+			(name == "" || list[i].name == name) && (best < 0 || distance(list[i].start, from) < distance(list[best].start, from)) {
 			best = i
 		}
 	}
