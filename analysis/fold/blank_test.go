@@ -23,7 +23,7 @@ func TestTooManyScenarios(t *testing.T) {
 			if step {
 				g.Scenario, g.Step = "orders", fmt.Sprint("iteration-", int(i)%n)
 			}
-			due := began + i*10e6
+			due := epoch + i*10e6
 			r := sample.Row{Sent: due, Done: due + 20e6, Index: i / int64(n)}
 			out = append(out, foldtest.Batches(g, []sample.Row{r}, 1)...)
 		}

@@ -122,8 +122,8 @@ func (m *Metric) unit() string {
 // mean of, 0 where it is no such mean.
 func (m *Metric) over(from, to int64) (v, weight float64, ok bool) {
 	if m.Form == queues.Level {
-		v, n := m.Mean(from, to)
-		return v, 0, n > 0
+		mean, n := m.Mean(from, to)
+		return mean, 0, n > 0
 	}
 	v, ok = m.Growth(from, to)
 	if !ok {

@@ -17,7 +17,7 @@ func TestPairedCounts(t *testing.T) {
 	groups := []sample.Group{{Source: "a", Generator: "t", Model: sample.Open}, {Source: "b", Generator: "t", Model: sample.Open}}
 	var rows [2][]sample.Row
 	for i := range int64(4000) {
-		due := began + i*5e6
+		due := epoch + i*5e6
 		sent := due + rng.Int64N(3e6)
 		rows[i%2] = append(rows[i%2], foldtest.Row(due, sent, sent+int64(200e6*rng.ExpFloat64())))
 	}
@@ -46,19 +46,22 @@ func TestPairedCounts(t *testing.T) {
 		Batches: append(batches, points(gauge, 0, map[int64]float64{1: 10, 2: 11, 3: 12}), points(second, 0, map[int64]float64{1: 5, 3: 6})),
 		Servers: []*sample.Batch{
 			points(server, 0, map[int64]float64{4: 30, 5: 31}),
-			points(started, began-100e9, map[int64]float64{6: 500, 7: 700}), points(handled, began-100e9, map[int64]float64{6: 460, 7: 650}),
+			points(started, epoch-100e9, map[int64]float64{6: 500, 7: 700}), points(handled, epoch-100e9, map[int64]float64{6: 460, 7: 650}),
 		},
 	})
 	want := []fold.Paired{
 		{Name: "http.server.active_requests", Source: "s", Service: "shop", Pairs: []fold.Pair{
-			{At: began + 4e9, Counted: 30, Records: inFlight(began+4e9, rows[0], rows[1])}, {At: began + 5e9, Counted: 31, Records: inFlight(began+5e9, rows[0], rows[1])},
+			{At: epoch + 4e9, Counted: 30, Records: inFlight(epoch+4e9, rows[0], rows[1])},
+			{At: epoch + 5e9, Counted: 31, Records: inFlight(epoch+5e9, rows[0], rows[1])},
 		}},
 		{Name: "loadtest.requests.in_flight", Source: "a", Mine: true, Pairs: []fold.Pair{
-			{At: began + 1e9, Counted: 15, Records: inFlight(began+1e9, rows[0])}, {At: began + 3e9, Counted: 18, Records: inFlight(began+3e9, rows[0])},
+			{At: epoch + 1e9, Counted: 15, Records: inFlight(epoch+1e9, rows[0])},
+			{At: epoch + 3e9, Counted: 18, Records: inFlight(epoch+3e9, rows[0])},
 		}},
 		{Name: "grpc.server", Source: "r", Service: "rpc", Pairs: []fold.Pair{
-			{At: began - 100e9, Counted: 0, Records: 0},
-			{At: began + 6e9, Counted: 40, Records: inFlight(began+6e9, rows[0], rows[1])}, {At: began + 7e9, Counted: 50, Records: inFlight(began+7e9, rows[0], rows[1])},
+			{At: epoch - 100e9, Counted: 0, Records: 0},
+			{At: epoch + 6e9, Counted: 40, Records: inFlight(epoch+6e9, rows[0], rows[1])},
+			{At: epoch + 7e9, Counted: 50, Records: inFlight(epoch+7e9, rows[0], rows[1])},
 		}},
 	}
 	if len(st.Paired) != len(want) {

@@ -160,4 +160,3 @@ func (t *Telemetry) size() int {
 	}
 	return n
 }
-

@@ -13,13 +13,13 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
-const began = int64(1_796_000_000_000_000_000)
+const epoch = int64(1_796_000_000_000_000_000)
 
 // steady is ten seconds at 100/s, each request 20 ms.
 func steady() []*sample.Batch {
 	var rows []sample.Row
 	for i := range int64(1000) {
-		due := began + i*10e6
+		due := epoch + i*10e6
 		rows = append(rows, foldtest.Row(due, due, due+20e6))
 	}
 	return foldtest.Batches(sample.Group{Source: "gen", Generator: "t", Model: sample.Open}, rows, 256)
@@ -28,7 +28,7 @@ func steady() []*sample.Batch {
 func points(s sample.Series, start int64, values map[int64]float64) *sample.Batch {
 	b := &sample.Batch{RunID: sample.Telemetry, Series: []sample.Series{s}}
 	for at, v := range values {
-		b.Points = append(b.Points, sample.Point{Start: start, Time: began + at*1e9, Value: v})
+		b.Points = append(b.Points, sample.Point{Start: start, Time: epoch + at*1e9, Value: v})
 	}
 	return b
 }
@@ -52,7 +52,7 @@ func TestTelemetryOverTime(t *testing.T) {
 	st := folded(t, &foldtest.Evidence{Batches: steady(), Servers: []*sample.Batch{
 		points(queue, 0, map[int64]float64{0: 2, 1: 4, 5: 6, 100: 50}),
 		points(other, 0, map[int64]float64{0: 1, 1: 1, 5: 1}),
-		points(count, began-10e9, map[int64]float64{-5: 10, 0: 20, 10: 120}),
+		points(count, epoch-10e9, map[int64]float64{-5: 10, 0: 20, 10: 120}),
 	}})
 	queued := st.Telemetry.Named("kestrel.queued_requests")
 	for _, c := range []struct {
@@ -60,15 +60,15 @@ func TestTelemetryOverTime(t *testing.T) {
 		want     float64
 		ok       bool
 	}{{0, 2, 4, true}, {2, 5, 0, false}, {5, 6, 7, true}, {95, 105, 0, false}} {
-		if v, ok := fold.Value(queued, began+c.from*1e9, began+c.to*1e9); v != c.want || ok != c.ok {
+		if v, ok := fold.Value(queued, epoch+c.from*1e9, epoch+c.to*1e9); v != c.want || ok != c.ok {
 			t.Errorf("queued over [%d, %d): %g, %t", c.from, c.to, v, ok)
 		}
 	}
 	rejected := st.Telemetry.Named("kestrel.rejected_connections")
-	if v, ok := fold.Value(rejected, began, began+10e9); v != 10 || !ok {
+	if v, ok := fold.Value(rejected, epoch, epoch+10e9); v != 10 || !ok {
 		t.Errorf("rejected: %g/s, %t", v, ok)
 	}
-	if _, ok := fold.Value(rejected, began, began+11e9); ok {
+	if _, ok := fold.Value(rejected, epoch, epoch+11e9); ok {
 		t.Error("a counter is known past its last export")
 	}
 	want := []fold.Queue{
@@ -110,15 +110,15 @@ func TestTelemetryIsBounded(t *testing.T) {
 	count := sample.Series{Source: "s", Name: "kestrel.rejected_connections", Kind: sample.Counter}
 	b := &sample.Batch{RunID: sample.Telemetry, Series: []sample.Series{level, count}}
 	for i := range int64(60_000) {
-		at := began + i*1e6/6
+		at := epoch + i*1e6/6
 		b.Points = append(b.Points, sample.Point{Series: 0, Time: at, Value: 3},
-			sample.Point{Series: 1, Start: began - 1, Time: at, Value: float64(i)})
+			sample.Point{Series: 1, Start: epoch - 1, Time: at, Value: float64(i)})
 	}
 	for i := range 1500 {
 		s := level
 		s.Name, s.Attributes = "vllm:num_requests_waiting", "engine="+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))
 		b.Series = append(b.Series, s)
-		b.Points = append(b.Points, sample.Point{Series: uint32(len(b.Series) - 1), Time: began, Value: 1})
+		b.Points = append(b.Points, sample.Point{Series: uint32(len(b.Series) - 1), Time: epoch, Value: 1})
 	}
 	var want *fold.Telemetry
 	for seed := range uint64(3) {
@@ -129,7 +129,7 @@ func TestTelemetryIsBounded(t *testing.T) {
 		if got.WidthS != 1 || !got.Cut || len(got.Metrics) != 1000 {
 			t.Fatalf("width %g s, cut %t, %d series", got.WidthS, got.Cut, len(got.Metrics))
 		}
-		if v, ok := got.Named("kestrel.rejected_connections")[0].Growth(began, began+9e9); !ok || v < 53_990 || v > 54_010 {
+		if v, ok := got.Named("kestrel.rejected_connections")[0].Growth(epoch, epoch+9e9); !ok || v < 53_990 || v > 54_010 {
 			t.Errorf("count %g, %t", v, ok)
 		}
 		if want == nil {

@@ -73,8 +73,6 @@ func rising(arrivals func(perS, from, seconds float64) []int64) *foldtest.Eviden
 // it is about, and expects it in the document; the healthy run has none of them.
 func TestAuditFromRows(t *testing.T) {
 	t.Parallel()
-	anonymous := openLoop
-	anonymous.Model = sample.UnknownModel
 	stated := openLoop
 	stated.Process = "poisson"
 	steps := func(s ...wire.DeclareStep) *wire.Declaration {
