@@ -125,7 +125,7 @@ func jmeter() *generator {
 			"jmeter.maxAT":      {{role: limit}}, // threads think too: not all are in flight
 		},
 		limit:    "the number of threads",
-		interval: "backend_influxdb.send_interval=1 sends every second",
+		interval: "the property backend_influxdb.send_interval=1 sends every second",
 		starts:   "InfluxDBRawBackendListenerClient sends the start of every sample",
 	}
 }
