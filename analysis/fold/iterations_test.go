@@ -24,7 +24,7 @@ func looped(rng *rand.Rand, isClosed bool) []*sample.Batch {
 	}
 	if isClosed {
 		for w := range int64(10) {
-			for at := began + w*10e6; at < began+20e9; {
+			for at := epoch + w*10e6; at < epoch+20e9; {
 				end := at + 90e6 + rng.Int64N(20e6)
 				add(at, end)
 				at = end + 20e3 + rng.Int64N(40e3)
@@ -32,7 +32,7 @@ func looped(rng *rand.Rand, isClosed bool) []*sample.Batch {
 		}
 	} else {
 		for i := range int64(1800) {
-			at := began + i*1e9/90
+			at := epoch + i*1e9/90
 			add(at, at+40e6+rng.Int64N(20e6))
 		}
 	}
