@@ -37,7 +37,7 @@ func exampleVerdict() *wire.Verdict {
 			StartedAt: ptr(at(0)), EndedAt: ptr(at(72)), Grade: ptr("A"), DeadlineS: ptr(2.0), OfferedSource: "declared",
 		},
 		Objectives: []wire.Held{
-			{Title: "goodput>=99%", State: wire.Missed, Message: "At 120/s only 17 % of requests were answered within 2 s, below the objective of 99 %."},
+			{Kind: wire.GoodputKind, Title: "goodput>=99%", State: wire.Missed, Message: "At 120/s only 17 % of requests were answered within 2 s, below the objective of 99 %."},
 		},
 		Outcome:  wire.OutcomeFail,
 		Headline: "At 120/s the backlog grew to 1,200 requests and took 12 s to drain: more than the 100/s (97.4 to 102.6) this service carries.",

@@ -98,6 +98,19 @@ func ask[T any](s *Server, w http.ResponseWriter, r *http.Request, kind string,
 	return nil
 }
 
+// Judge returns the verdict on a run as it is kept now, as GET …/verdict does.
+func (s *Server) Judge(ctx context.Context, id string) (*wire.Verdict, error) {
+	run, err := s.deps.Runs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.judge(ctx, &run, query.Options{}, false)
+	if err != nil {
+		return nil, err
+	}
+	return got.value.(*wire.Verdict), nil
+}
+
 // judge returns the verdict on a run. The verdict on a finished run as it was
 // declared is also kept as the summary that lists show.
 func (s *Server) judge(ctx context.Context, run *Run, opt query.Options, sticky bool) (answer, error) {

@@ -40,8 +40,10 @@ type Look struct {
 // Now is what a look knows of a run.
 type Now struct {
 	Run      Run
-	Newest   int64 // latest end of a request, Unix ns; 0 when there are no rows
-	Requests int64 // requests that ended; attempts after the first left out
+	Scenario string // the only one of the run; empty when there are none or several
+	Start    int64  // of the declared schedule as far as is known, else the first request due, Unix ns
+	Newest   int64  // latest end of a request, Unix ns; 0 when there are no rows
+	Requests int64  // requests that ended; attempts after the first left out
 	Outcomes [sample.Outcomes]int64
 	Good     int64 // of those, answered within their deadlines
 	Judged   int64 // of those, had a deadline
@@ -111,7 +113,11 @@ func (l *Look) update(ctx context.Context) error {
 	case f.rows == 0:
 		return nil
 	case l.alarms == nil:
-		return l.begin(ctx)
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
+		l.look()
+		return nil
 	}
 	if cfg, ok := f.watchable(); !ok || cfg.Kind != l.kind || l.moved() {
 		return errAgain
@@ -167,12 +173,7 @@ func (l *Look) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = l.rows(ctx, ev, func(i Entry) bool { return i.Place < l.place }, func(g *group, r *sample.Row) { l.alarms.row(g, r) })
-	if err != nil {
-		return err
-	}
-	l.look()
-	return nil
+	return l.rows(ctx, ev, func(i Entry) bool { return i.Place < l.place }, func(g *group, r *sample.Row) { l.alarms.row(g, r) })
 }
 
 // read takes what is new: first what is known of all of it, then, when there is
@@ -257,6 +258,10 @@ func (l *Look) row(g *group, r *sample.Row) {
 // look advances the watch over what is complete.
 func (l *Look) look() {
 	f, a := l.f, l.alarms
+	l.now.Start = f.anchor()
+	if names, _, _, _ := f.names(); len(names) == 1 {
+		l.now.Scenario = names[0]
+	}
 	l.now.Dropped = f.meter.reading(droppedName).count(math.MinInt64, math.MaxInt64)
 	if a == nil {
 		return

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/live"
@@ -22,11 +23,16 @@ func (j *judge) alarms() {
 				break
 			}
 		}
-		done := fmt.Sprintf("%s were getting through", rate(e.Capacity))
-		if e.Capacity <= 0 {
-			done = "nothing was getting through"
-		}
-		j.find("alarm", wire.Warn, -e.Z, "At %s the backlog was growing without end: %s were offered, %s, and in flight had grown by %s in %s to %s; %s.",
-			clock(e.At).Format("15:04:05"), rate(e.Offered), done, human(e.Growth), lasting(e.WindowS), human(e.InFlight), end)
+		j.find("alarm", wire.Warn, -e.Z, "%s; %s.", strings.TrimSuffix(Alarm(e), "."), end)
 	}
+}
+
+// Alarm puts a raised alarm into a sentence with its numbers.
+func Alarm(e live.Event) string {
+	done := fmt.Sprintf("%s were getting through", rate(e.Capacity))
+	if e.Capacity <= 0 {
+		done = "nothing was getting through"
+	}
+	return fmt.Sprintf("At %s the backlog was growing without end: %s were offered, %s, and in flight had grown by %s in %s to %s.",
+		clock(e.At).Format("15:04:05"), rate(e.Offered), done, human(e.Growth), lasting(e.WindowS), human(e.InFlight))
 }

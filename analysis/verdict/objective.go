@@ -92,6 +92,18 @@ func (g *goal) title() string {
 	return "objective"
 }
 
+func (g *goal) kind() string {
+	switch {
+	case g.Quantile != nil:
+		return wire.QuantileKind
+	case g.ErrorRatioMax != nil:
+		return wire.ErrorKind
+	case g.GoodputRatioMin != nil:
+		return wire.GoodputKind
+	}
+	return wire.CarryKind
+}
+
 func (j *judge) holdOn(g *goal, t *judged) {
 	if j.closed() && !j.fixed() && (g.Quantile != nil || g.GoodputRatioMin != nil) {
 		g.settle(false, fmt.Sprintf("A closed loop cannot answer %q: it sends less when the service is slow.", g.title()))
@@ -222,7 +234,7 @@ func (j *judge) held() []wire.Held {
 	out := make([]wire.Held, 0, len(j.goals))
 	for i := range j.goals {
 		g := &j.goals[i]
-		h := wire.Held{Title: g.title(), Scenario: g.Scenario, Step: g.Step, State: wire.Met, Message: g.why}
+		h := wire.Held{Kind: g.kind(), Title: g.title(), Scenario: g.Scenario, Step: g.Step, State: wire.Met, Message: g.why}
 		switch {
 		case g.missed:
 			h.State = wire.Missed

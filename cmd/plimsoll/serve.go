@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
@@ -30,7 +31,7 @@ signal ends it at once. What it acknowledged is kept either way.`,
 	}
 	log := logger(env.Stderr, &s)
 	begin := env.Now()
-	d, err := daemon.Start(daemon.Config{Settings: s, Token: token, Version: env.Version, Now: env.Now, Log: log})
+	d, err := daemon.Start(daemon.Config{Settings: s, Token: token, Environ: os.Environ(), Version: env.Version, Now: env.Now, Log: log})
 	if err != nil {
 		return err
 	}

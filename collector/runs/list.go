@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/plimsoll/plimsoll/analysis/api/wire"
 )
 
 // Sizes of a page of runs.
@@ -116,8 +114,8 @@ func (c *Catalogue) Live() []Info {
 	var live []Info
 	for _, s := range c.streams {
 		for _, r := range s.runs() {
-			if i := r.info(now); i.State == wire.Live && r.hasData() {
-				live = append(live, i)
+			if r.hasData() && !r.finished(now) {
+				live = append(live, r.info(now))
 			}
 		}
 	}

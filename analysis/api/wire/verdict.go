@@ -31,6 +31,7 @@ type Verdict struct {
 
 // Held is an objective that a run was held against.
 type Held struct {
+	Kind     string `json:"kind"`  // quantile, error, goodput or carry
 	Title    string `json:"title"` // as it is written on the command line, without scenario and step
 	Scenario string `json:"scenario,omitempty"`
 	Step     string `json:"step,omitempty"`
@@ -38,8 +39,13 @@ type Held struct {
 	Message  string `json:"message"` // the sentence that says why it is not met
 }
 
-// States of an objective.
+// States and kinds of an objective.
 const (
+	QuantileKind = "quantile"
+	ErrorKind    = "error"
+	GoodputKind  = "goodput"
+	CarryKind    = "carry"
+
 	Met       = "met"
 	Missed    = "missed"
 	Undecided = "undecided"

@@ -40,5 +40,5 @@ func (d *Daemon) metrics() []func(io.Writer) {
 			fmt.Fprintf(w, "plimsoll_runs_refused_total{reason=%q} %d\n", reason, refused[reason])
 		}
 	}}
-	return append(writers, d.intake.metrics()...)
+	return append(append(writers, d.alertMetrics), d.intake.metrics()...)
 }

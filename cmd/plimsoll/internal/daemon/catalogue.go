@@ -21,6 +21,7 @@ import (
 type catalogue struct {
 	runs     *runs.Catalogue
 	states   *warm.States
+	judged   func(v *wire.Verdict) // called when the verdict on a finished run stands; nil for nothing
 	now      func() time.Time
 	watching *sync.WaitGroup
 }
@@ -98,7 +99,13 @@ func (c catalogue) SaveVerdict(ctx context.Context, id string, v *wire.Verdict) 
 	if v.Run.Grade != nil {
 		sum.Grade = *v.Run.Grade
 	}
-	return translate(c.runs.SaveSummary(ctx, id, sum))
+	if err := c.runs.SaveSummary(ctx, id, sum); err != nil {
+		return translate(err)
+	}
+	if c.judged != nil {
+		c.judged(v)
+	}
+	return nil
 }
 
 // KeptVerdict implements api.Runs.

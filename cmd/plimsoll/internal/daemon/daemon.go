@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plimsoll/plimsoll/analysis/alert"
 	"github.com/plimsoll/plimsoll/analysis/api"
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/verdict"
@@ -29,7 +30,8 @@ import (
 // Config is what a server stands on beside its settings.
 type Config struct {
 	settings.Settings
-	Token   string // bearer token; empty asks for none
+	Token   string   // bearer token; empty asks for none
+	Environ []string // of the process, for commands that it runs
 	Version string
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -50,16 +52,20 @@ type Daemon struct {
 	http    []*http.Server
 	addrs   Addrs
 
-	stopKeeping context.CancelFunc
-	background  sync.WaitGroup // housekeeping, listeners and watchers
-	failed      chan error     // a listener that ended by itself
-	refused     atomic.Int64   // connections
+	watcher *alert.Watcher
+	command *alert.Command // nil when there is none
+
+	stopKeeping  context.CancelFunc
+	stopWatching context.CancelFunc
+	background   sync.WaitGroup // housekeeping, listeners and watchers
+	failed       chan error     // a listener that ended by itself
+	refused      atomic.Int64   // connections
 }
 
 // Start opens the data directory and all listeners. When it returns the server
 // serves; stop it with Shutdown.
 func Start(cfg Config) (*Daemon, error) {
-	d := &Daemon{cfg: cfg, failed: make(chan error, 8), stopKeeping: func() {}}
+	d := &Daemon{cfg: cfg, failed: make(chan error, 8), stopKeeping: func() {}, stopWatching: func() {}}
 	if err := d.start(); err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -84,6 +90,9 @@ func (d *Daemon) start() error {
 		return err
 	}
 	if err := d.startAPI(); err != nil {
+		return err
+	}
+	if err := d.startAlerts(); err != nil {
 		return err
 	}
 	if err := d.startAdmin(); err != nil {
@@ -125,9 +134,12 @@ func (d *Daemon) startAPI() error {
 	bounds.MaxBodyBytes, bounds.CacheBytes = int64(d.cfg.MaxBodyBytes), int64(d.cfg.CacheBytes)
 	bounds.MaxStreams, bounds.MaxComputing = d.cfg.MaxStreams, d.cfg.MaxComputing
 	d.states = warm.NewStates(fold.Build, stateBytes, d.cfg.Now)
+	if line := d.cfg.OnVerdict; line != "" {
+		d.command = alert.NewCommand(line, watched{d}.Judge, d.cfg.Environ, d.cfg.Log)
+	}
 	var err error
 	d.api, err = api.New(bounds, api.Deps{
-		Runs:     catalogue{d.runs, d.states, d.cfg.Now, &d.background},
+		Runs:     catalogue{d.runs, d.states, d.judged, d.cfg.Now, &d.background},
 		Analysis: verdict.Analysis{Fold: d.states.Of},
 		Import:   imports{&importing.Importer{Runs: d.runs, Table: d.intake.table}},
 		Now:      d.cfg.Now, Log: d.cfg.Log,
@@ -207,6 +219,7 @@ func (d *Daemon) stop(ctx context.Context) error {
 		}
 	}
 	d.stopKeeping()
+	d.stopWatching()
 	if d.api != nil {
 		d.api.Close()
 		d.states.Close()

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,11 @@ type Settings struct {
 
 	DataDir string `yaml:"data_dir"`
 	Mapping string `yaml:"mapping"`
+
+	AlertWebhook string `yaml:"alert_webhook"`
+	AlertForm    string `yaml:"alert_form"`
+	OnVerdict    string `yaml:"on_verdict"`
+	ExternalURL  string `yaml:"external_url"`
 
 	MaxAge         cli.Duration `yaml:"max_age"`
 	RetentionAge   cli.Duration `yaml:"retention_age"`
@@ -70,8 +76,8 @@ type Settings struct {
 func Default(lookup func(string) (string, bool)) Settings {
 	return Settings{
 		OTLPGRPCAddr: "127.0.0.1:4317", OTLPHTTPAddr: "127.0.0.1:4318", HTTPAddr: "127.0.0.1:4319", AdminAddr: Off,
-		DataDir: defaultDataDir(lookup),
-		MaxAge:  cli.Duration(24 * time.Hour), RetentionAge: cli.Duration(30 * 24 * time.Hour), RetentionBytes: 10 << 30, MinFree: 128 << 20,
+		DataDir: defaultDataDir(lookup), AlertForm: "alertmanager",
+		MaxAge: cli.Duration(24 * time.Hour), RetentionAge: cli.Duration(30 * 24 * time.Hour), RetentionBytes: 10 << 30, MinFree: 128 << 20,
 		MaxExportBytes: 16 << 20, MaxInFlightBytes: 256 << 20, MaxRuns: 10_000, MaxSources: 2_000, MaxConnections: 512,
 		MaxBodyBytes: 1 << 20, MaxStreams: 64, MaxComputing: 2, CacheBytes: 32 << 20,
 		ShutdownTimeout: cli.Duration(20 * time.Second), LogLevel: "info", LogFormat: "text",
@@ -97,6 +103,10 @@ func (s *Settings) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.AdminAddr, "admin-addr", s.AdminAddr, "`ADDR` to serve profiles (/debug/pprof/) on; keep it on loopback")
 	fs.StringVar(&s.DataDir, "data-dir", s.DataDir, "`DIR` to keep runs in; made when it is missing")
 	fs.StringVar(&s.Mapping, "mapping", s.Mapping, "`FILE` that says what other attributes, metrics and outcomes mean")
+	fs.StringVar(&s.AlertWebhook, "alert-webhook", s.AlertWebhook, "`URL` to post alerts to, such as http://127.0.0.1:9093/api/v2/alerts")
+	fs.StringVar(&s.AlertForm, "alert-form", s.AlertForm, "`FORM` of what is posted: alertmanager or json")
+	fs.StringVar(&s.OnVerdict, "on-verdict", s.OnVerdict, "run `CMD` in a shell, with the verdict on its standard input, when a run has ended or an alert begins")
+	fs.StringVar(&s.ExternalURL, "external-url", s.ExternalURL, "`URL` at which others reach the API, for links in alerts")
 	fs.Var(&s.MaxAge, "max-age", "refuse rows older than `DURATION`; 0 takes them all")
 	fs.Var(&s.RetentionAge, "retention-age", "remove the rows of runs without data for `DURATION`; 0 keeps them")
 	fs.Var(&s.RetentionBytes, "retention-bytes", "remove the rows of the oldest finished runs beyond `SIZE`; 0 keeps them")
@@ -220,6 +230,14 @@ func (s *Settings) Validate() error {
 	}
 	if s.DataDir == "" {
 		add("data-dir: is empty")
+	}
+	for _, u := range []struct{ name, value string }{{"alert-webhook", s.AlertWebhook}, {"external-url", s.ExternalURL}} {
+		if parsed, err := url.Parse(u.value); u.value != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https") {
+			add("%s: is not a URL like http://127.0.0.1:9093/api/v2/alerts", u.name)
+		}
+	}
+	if s.AlertForm != "alertmanager" && s.AlertForm != "json" {
+		add("alert-form: %q is not alertmanager or json", s.AlertForm)
 	}
 	if (s.TLSCert == "") != (s.TLSKey == "") {
 		add("tls-cert, tls-key: one is nothing without the other")

@@ -1,0 +1,179 @@
+package daemon_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/verdict"
+	"github.com/plimsoll/plimsoll/collector/convention"
+	"github.com/plimsoll/plimsoll/collector/journal"
+	"github.com/plimsoll/plimsoll/collector/journal/memory"
+	"github.com/plimsoll/plimsoll/collector/otlp"
+	"github.com/plimsoll/plimsoll/collector/runs"
+)
+
+// captured are the exports of a real generator in one file.
+func captured(t *testing.T, path string) [][]byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for d := json.NewDecoder(bytes.NewReader(all)); strings.HasSuffix(path, ".rawjson.gz"); {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, raw)
+	}
+	for r := bytes.NewReader(all); r.Len() > 0; {
+		n, err := binary.ReadUvarint(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := make([]byte, n)
+		if _, err := io.ReadFull(r, body); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, body)
+	}
+	return out
+}
+
+// takenIn is a catalogue that holds captured exports, long after the end.
+func takenIn(t *testing.T, folder string, files ...string) *runs.Catalogue {
+	t.Helper()
+	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	c, err := runs.New(memory.New(), runs.DefaultConfig(), func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := otlp.NewDecoder(convention.Default())
+	for i, file := range files {
+		decode := d.Traces
+		switch isJSON, metrics := strings.HasSuffix(file, ".rawjson.gz"), strings.Contains(file, "metrics"); {
+		case metrics && isJSON:
+			decode = d.MetricsJSON
+		case metrics:
+			decode = d.Metrics
+		case isJSON:
+			decode = d.TracesJSON
+		}
+		for k, body := range captured(t, filepath.Join("..", "..", "..", "..", "collector", "otlp", "testdata", folder, file)) {
+			batches, err := decode(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := journal.ID{byte(i)}
+			binary.BigEndian.PutUint32(id[1:], uint32(k))
+			if _, err := c.Import(t.Context(), id, batches); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return c
+}
+
+// TestCaptures takes in what real generators sent, all of it in any of the forms
+// that they know, and holds the verdict against what they said of themselves.
+func TestCaptures(t *testing.T) {
+	t.Parallel()
+	const (
+		traces, metrics         = "otlp.traces.pb.gz", "otlp.metrics.pb.gz"
+		jsonTraces, jsonMetrics = "otlp.traces.rawjson.gz", "otlp.metrics.rawjson.gz"
+	)
+	for _, c := range []struct {
+		folder    string
+		files     []string
+		generator string
+		grade     string
+		loop      string
+		due       int64
+		failed    int64
+		says      []string // codes
+		silent    []string
+	}{
+		{"artillery", []string{jsonTraces, jsonMetrics}, "artillery", "S", "open", 750, 0, nil, []string{"telemetry_lost", "sampled_spans"}},
+		{"artillery", []string{traces, metrics}, "artillery", "S", "open", 750, 0, nil, []string{"telemetry_lost", "sampled_spans"}},
+		{"artillery-grpc", []string{traces, metrics}, "artillery", "S", "open", 630, 406, []string{"telemetry_lost"}, nil},
+		{"artillery-grpc", []string{metrics}, "artillery", "F", "open", 2100, 1319, nil, []string{"telemetry_lost"}},
+		{"locust-grpc", []string{traces, metrics}, "locust", "S", "closed", 792, 0, []string{"closed_loop"}, []string{"telemetry_lost", "counted_twice"}},
+		{"locust-http", []string{traces, metrics}, "locust", "S", "closed", 696, 0, []string{"closed_loop"}, []string{"telemetry_lost", "counted_twice"}},
+		{"locust-http", []string{metrics}, "locust", "F", "closed", 688, 0, []string{"closed_loop"}, nil},
+		{"k6-browser", []string{traces, metrics}, "k6", "F", "", 5, 0, nil, nil},
+		{"k6-arrival", []string{metrics}, "k6", "F", "", 2701, 0, nil, []string{"telemetry_lost"}},
+	} {
+		cat := takenIn(t, c.folder, c.files...)
+		list, _, err := cat.List(t.Context(), runs.Query{})
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: %d runs, want 1: %v", c.folder, len(list), err)
+			continue
+		}
+		if _, err := cat.Finish(t.Context(), list[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		ev, err := cat.Open(t.Context(), list[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := verdict.Analysis{}.Judge(t.Context(), ev, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]string{}
+		for _, f := range v.Findings {
+			said[f.Code] = f.Message
+		}
+		total := &v.Totals
+		if v.Run.Generator != c.generator || v.Run.Grade == nil || *v.Run.Grade != c.grade || c.loop != "" && v.Audit.Loop != c.loop {
+			t.Errorf("%s %v: generator %q, grade %v, loop %q", c.folder, c.files, v.Run.Generator, v.Run.Grade, v.Audit.Loop)
+		}
+		failed := total.Counts.Error + total.Counts.Timeout + total.Counts.Shed + total.Counts.Cancelled
+		if total.Due != c.due || failed != c.failed {
+			t.Errorf("%s %v: %d due, %d failed; want %d and %d", c.folder, c.files, total.Due, failed, c.due, c.failed)
+		}
+		for _, code := range c.says {
+			if said[code] == "" {
+				t.Errorf("%s %v: nothing says %s: %v", c.folder, c.files, code, said)
+			}
+		}
+		for _, code := range c.silent {
+			if said[code] != "" {
+				t.Errorf("%s %v: %s: %s", c.folder, c.files, code, said[code])
+			}
+		}
+		if c.grade == "F" && total.ResponseTime.Valid && total.ResponseTime.Grade != nil && *total.ResponseTime.Grade != "F" {
+			t.Errorf("%s %v: a corrected percentile from counts", c.folder, c.files)
+		}
+		if v.Outcome == wire.OutcomePass && c.loop == "closed" {
+			t.Errorf("%s %v passes", c.folder, c.files)
+		}
+		if testing.Verbose() {
+			t.Logf("%s %v: %s; %v", c.folder, c.files, v.Headline, said)
+		}
+	}
+}
