@@ -81,3 +81,11 @@ func importFile(t testing.TB, name string) (*kept, *Report) {
 func itoa(v int64) string { return strconv.FormatInt(v, 10) }
 
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+
+// nothing decodes OTLP into nothing.
+type nothing struct{}
+
+func (nothing) Traces([]byte) ([]*sample.Batch, error)      { return nil, nil }
+func (nothing) TracesJSON([]byte) ([]*sample.Batch, error)  { return nil, nil }
+func (nothing) Metrics([]byte) ([]*sample.Batch, error)     { return nil, nil }
+func (nothing) MetricsJSON([]byte) ([]*sample.Batch, error) { return nil, nil }

@@ -157,7 +157,11 @@ type otlpFile struct {
 }
 
 func (o *otlpFile) json(line []byte) error {
-	switch signal := otlpSignal(line); signal {
+	signal, err := otlpSignal(line)
+	if err != nil {
+		return err
+	}
+	switch signal {
 	case "resourceSpans":
 		return o.batches(o.sink.OTLP.TracesJSON(line))
 	case "resourceMetrics":
@@ -169,18 +173,20 @@ func (o *otlpFile) json(line []byte) error {
 }
 
 // otlpSignal returns the first key of a message that says what it holds.
-func otlpSignal(line []byte) (signal string) {
+func otlpSignal(line []byte) (signal string, err error) {
 	s := jsonScan{b: line}
 	s.object(func(key []byte) {
 		if signal == "" && bytes.HasPrefix(key, []byte("resource")) {
 			signal = string(key)
-			s.i = len(line) // enough
-			s.err = errJSON
+			s.fail() // enough: the decoder reads it whole
 			return
 		}
 		s.skip()
 	})
-	return signal
+	if signal != "" {
+		return signal, nil
+	}
+	return "", s.err
 }
 
 // proto reads a message. Nothing in it says whether it holds spans or metrics:
