@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/queues"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 // Constants of what generators say of themselves.
@@ -167,8 +168,12 @@ func severity(invalid bool) string {
 }
 
 // atServer reports rows that were measured at a server: calls that a service
-// made to others, by its own spans.
+// made to others, by its own spans. A source that says when requests were due, or
+// how it decides to send, is a load generator whatever else it does.
 func (j *judge) atServer() {
+	if j.st.Grade != fold.GradeS || j.st.Model != sample.UnknownModel {
+		return
+	}
 	served := j.bySource(func(m *fold.Metric) bool { return m.Kind == queues.Duration })
 	for _, source := range slices.Sorted(maps.Keys(served)) {
 		var n float64

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
@@ -71,11 +72,12 @@ func (j *judge) entry() (service string, ok bool) {
 
 // countsRequests reports whether a metric of a server counts requests.
 func countsRequests(m *fold.Metric) bool {
-	return !m.Mine && (m.Kind == queues.Duration || m.Kind == queues.ActiveRequests || m.Kind == queues.Started || m.Kind == queues.Ended)
+	calls := (m.Kind == queues.Started || m.Kind == queues.Ended) && !strings.HasPrefix(m.Pair, "messaging.")
+	return !m.Mine && (m.Kind == queues.Duration || m.Kind == queues.ActiveRequests || calls)
 }
 
 // served are the metrics by which a service counts the requests that it has
-// answered: those of one name, the one that counts most.
+// answered: those of HTTP, else those of the one name that there is.
 func (j *judge) served(service string) []*fold.Metric {
 	byName := map[string][]*fold.Metric{}
 	for _, m := range j.st.Telemetry.Of(countsRequests) {
@@ -83,28 +85,17 @@ func (j *judge) served(service string) []*fold.Metric {
 			byName[m.Name] = append(byName[m.Name], m)
 		}
 	}
-	var best []*fold.Metric
-	most := 0.0
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		sum := 0.0
-		for _, m := range byName[name] {
-			sum += requestsOf(m, m.Begins(), math.MaxInt64)
-		}
-		if sum > most {
-			best, most = byName[name], sum
+	for _, name := range [...]string{"http.server.request.duration", "http.server.duration", "http.server.requests"} {
+		if all := byName[name]; len(all) > 0 {
+			return all
 		}
 	}
-	return best
-}
-
-// requestsOf is how many requests a metric counts between its exports within
-// [from, to].
-func requestsOf(m *fold.Metric, from, to int64) float64 {
-	a, b, ok := m.Exports(from, to)
-	if !ok {
-		return 0
+	for _, all := range byName {
+		if len(byName) == 1 {
+			return all
+		}
 	}
-	return requestsIn(m, a, b)
+	return nil // calls of several kinds: which of them the load is made of cannot be told
 }
 
 // requestsIn is how many requests a metric counts in (from, to]; NaN where its
