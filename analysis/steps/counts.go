@@ -81,7 +81,7 @@ func (s *series) sum(i, j int) (y, w float64) {
 	return b.y - a.y, b.w - a.w
 }
 
-// series lays the cells out, silences left out.
+// series lays the cells out, silences left out unless nothing else remains.
 func (c *Counts) series() *series {
 	n := len(c.cells)
 	y, w := make([]float64, n), make([]float64, n)
@@ -89,12 +89,17 @@ func (c *Counts) series() *series {
 		y[i] = float64(k)
 		w[i] = float64(min(c.width, c.to-c.from-int64(i)*c.width)) / 1e9
 	}
+	whole := newSeries(y, w)
+	y, w = slices.Clone(y), slices.Clone(w)
 	for _, run := range silences(c.cells) {
 		for i := max(0, run[0]-1); i < min(n, run[1]+1); i++ {
 			y[i], w[i] = 0, 0
 		}
 	}
-	return newSeries(y, w)
+	if s := newSeries(y, w); s.cum[n].y > 0 {
+		return s
+	}
+	return whole
 }
 
 const (

@@ -1,6 +1,9 @@
 package steps
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	most     = 1024 // cells that are searched; longer runs are added up first
@@ -137,7 +140,7 @@ func (s *series) lines(edges []int, phi float64) []piece {
 		for i := j - 1; i >= 0 && j-i <= 64; i-- {
 			p := s.constant(edges[i], edges[j])
 			v := best[i] + beta + p.dev/phi
-			if q := s.ramp(edges[i], edges[j]); q.line {
+			if q := s.ramp(edges[i], edges[j]); q.line && !s.paused(edges[i], edges[j]) {
 				// A ladder of equal steps is nearly a line: a line must fit as well as the
 				// steps that it replaces, not only be simpler.
 				cost := best[i] + beta + q.dev/phi + max(overfit, (beta-overfit)*float64(j-i-1))
@@ -160,6 +163,16 @@ func (s *series) lines(edges []int, phi float64) []piece {
 	return out
 }
 
+// paused reports whether a silence lies within cells [i, j): a ramp that pauses is
+// a ladder.
+func (s *series) paused(i, j int) bool {
+	for ; i < j && s.w[i] <= 0; i++ { // one at an end is not within
+	}
+	for ; i < j && s.w[j-1] <= 0; j-- {
+	}
+	return slices.Contains(s.w[i:j], 0)
+}
+
 // prune takes back the weakest cut or slope until each is worth its place
 // against the dispersion within pieces.
 func (s *series) prune(pieces []piece, least float64) []piece {
@@ -179,7 +192,7 @@ func (s *series) prune(pieces []piece, least float64) []piece {
 			}
 			a, b := &pieces[i-1], &pieces[i]
 			joined := []piece{s.constant(a.from, b.to)}
-			if a.line || b.line { // two constants that make a line were looked at before
+			if (a.line || b.line) && !s.paused(a.from, b.to) { // two constants that make a line were looked at before
 				joined = append(joined, s.ramp(a.from, b.to))
 			}
 			for _, p := range joined {

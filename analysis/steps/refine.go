@@ -157,11 +157,15 @@ func (c *Counts) silence(s *series, g *Segment, before, after bool) {
 	if first >= last {
 		return
 	}
-	if before && first > i {
+	if first > i && before {
 		g.From = c.time(float64(first))
+	} else {
+		g.Silent += int64(first-i) * c.width
 	}
-	if after && last < j {
+	if last < j && after {
 		g.To = c.time(float64(last))
+	} else {
+		g.Silent += c.time(float64(j)) - c.time(float64(last))
 	}
 	for k := first; k < last; k++ {
 		if s.w[k] <= 0 {

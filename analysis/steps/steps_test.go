@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,7 +39,11 @@ func draw(seed int, a sim.Arrivals, st ...sim.Step) (due []int64, to int64) {
 	for _, at := range sim.Schedule(st, a, rand.New(rand.NewPCG(uint64(seed), 17))) {
 		due = append(due, start+int64(at*1e9))
 	}
-	return due, start + int64(seconds*1e9)
+	to = start + int64(seconds*1e9)
+	if n := len(due); n > 0 {
+		to = max(to, due[n-1]+1)
+	}
+	return due, to
 }
 
 func find(due []int64, to int64) []steps.Segment {
@@ -196,15 +201,37 @@ func TestSpread(t *testing.T) {
 		to := rapid.Int64Range(from+1, seconds*1e9).Draw(t, "to")
 		c := steps.NewCounts(0, seconds*1e9)
 		c.Spread(from, to, n)
-		var sum float64
+		var sum, all float64
 		for _, g := range c.Find() {
 			covered := float64(g.To-g.From-g.Silent) / 1e9
 			sum += covered * (g.Rate + g.ToRate) / 2
+			all += covered
 		}
-		if n > 0 && seconds < 5 && math.Abs(sum-float64(n)) > 1e-6*float64(n) {
+		whole := all == float64(seconds) // else a silence took arrivals beside it along
+		if n > 0 && seconds < 5 && whole && math.Abs(sum-float64(n)) > 1e-6*float64(n) {
 			t.Fatalf("%v of %d", sum, n)
 		}
 	})
+}
+
+// TestLadderWithPauses: rates that rise a little at a time are steps and no ramp,
+// when there are pauses between them.
+func TestLadderWithPauses(t *testing.T) {
+	t.Parallel()
+	right := 0
+	for seed := range 20 {
+		var st []sim.Step
+		for _, rate := range []float64{84, 103, 120, 145, 176} {
+			st = append(st, sim.Step{RatePerS: rate, DurationS: 60}, sim.Step{DurationS: 15})
+		}
+		got := find(draw(seed, sim.Poisson(), st[:len(st)-1]...))
+		if len(got) == 5 && !slices.ContainsFunc(got, steps.Segment.Ramp) {
+			right++
+		}
+	}
+	if right < 18 {
+		t.Errorf("%d of 20 ladders found", right)
+	}
 }
 
 // TestCover checks that segments are in order, cover the run and do not depend
