@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"math"
+
 	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
@@ -128,6 +130,33 @@ func (a *alarms) advance(h int64) {
 	if a.f.run.Finished && h > a.f.last {
 		a.events = append(a.events, a.watch.Finish()...)
 	}
+}
+
+// complete is the time up to which every source has told what ended. One that
+// has been silent for three export intervals is not waited for: it may be gone.
+func (f *folder) complete() int64 {
+	if f.run.Finished {
+		return f.last + 1e9
+	}
+	newest := int64(math.MinInt64)
+	for _, s := range f.sources {
+		newest = max(newest, s.newest)
+	}
+	at := newest
+	for _, s := range f.sources {
+		if s.rows > 0 && newest-s.newest <= silence {
+			at = min(at, s.newest)
+		}
+	}
+	return at
+}
+
+// watched is what the watch thinks in the end.
+func (a *alarms) watched() *Watched {
+	if a == nil {
+		return nil
+	}
+	return &Watched{Kind: a.kind, State: a.watch.State()}
 }
 
 // arrive tells of the arrivals that the schedule puts before h, a second at a

@@ -266,7 +266,7 @@ func (l *Look) look() {
 	if a == nil {
 		return
 	}
-	a.advance(l.complete())
+	a.advance(f.complete())
 	l.now.Watched, l.now.Kind, l.now.State = true, a.kind, a.watch.State()
 	l.now.Events, l.now.InFlight = a.events, a.watch.InFlight()
 	f.meter.forget(a.until - remembered)
@@ -275,23 +275,3 @@ func (l *Look) look() {
 // remembered is for how long the exports of counters are kept: they may come
 // late, and what they say of arrivals is taken back then.
 const remembered = 120e9
-
-// complete is the time up to which every source has told what ended. One that
-// has been silent for three export intervals is not waited for: it may be gone.
-func (l *Look) complete() int64 {
-	f := l.f
-	if f.run.Finished {
-		return f.last + 1e9
-	}
-	newest := int64(math.MinInt64)
-	for _, s := range f.sources {
-		newest = max(newest, s.newest)
-	}
-	at := newest
-	for _, s := range f.sources {
-		if s.rows > 0 && newest-s.newest <= silence {
-			at = min(at, s.newest)
-		}
-	}
-	return at
-}

@@ -76,8 +76,15 @@ type State struct {
 	Telemetry *Telemetry // what servers and the generator said in numbers; may be nil
 	Paired    []*Paired  // counts of requests in flight beside those of the rows
 
-	Series *Series      // nil when there are no rows
-	Alarms []live.Event // what a watch of the run going on would have raised and cleared
+	Series  *Series      // nil when there are no rows
+	Watched *Watched     // how a run going on would have been watched; nil where it cannot be
+	Alarms  []live.Event // what a watch of the run going on would have raised and cleared
+}
+
+// Watched is the watch of a run going on, at its last look.
+type Watched struct {
+	Kind  live.Kind // where arrivals are known from
+	State live.State
 }
 
 // Horizon is the time up to which the rows are complete.

@@ -64,7 +64,8 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	}
 	w.path.finish()
 	w.sends.sweep(math.MaxInt64)
-	w.alarms.advance(min(f.last+1e9, w.settled))
+	w.alarms.advance(f.complete())
+	st.Watched = w.alarms.watched()
 	if w.alarms != nil {
 		st.Alarms = w.alarms.events
 	}

@@ -27,6 +27,42 @@ func (j *judge) alarms() {
 	}
 }
 
+// going says what can be said only while a run goes on.
+func (j *judge) going() {
+	w := j.st.Watched
+	if j.st.Run.Finished || w == nil {
+		return
+	}
+	if w.Kind != live.Scheduled {
+		how := "only from requests that ended"
+		if w.Kind == live.Counted {
+			how = "only from the generator's count"
+		}
+		j.find("schedule_unknown", wire.Info, float64(w.Kind),
+			"Arrivals are known %s: declare the steps of the run and that they are paced, and alarms come several times sooner.", how)
+	}
+	if w.State == live.Suspected && len(j.steps) > 0 {
+		j.suspect(j.steps[len(j.steps)-1])
+	}
+}
+
+// suspect puts the last step in doubt: its completions fall short of what is
+// offered, which the settled part cannot show yet.
+func (j *judge) suspect(t *judged) {
+	s := &t.wire.Stability
+	if s.State == wire.Unstable || !t.Cut {
+		return
+	}
+	s.State = wire.Suspect
+	for _, e := range j.st.Alarms {
+		if e.Kind == live.Suspect {
+			s.Reason = fmt.Sprintf("at %s %s completed of %s offered, and what completes had waited longer than usual",
+				clock(e.At).Format("15:04:05"), rate(e.Capacity), rate(e.Offered))
+		}
+	}
+	t.wire.ResponseTime.Steady, t.wire.ServiceTime.Steady = false, false
+}
+
 // Alarm puts a raised alarm into a sentence with its numbers.
 func Alarm(e live.Event) string {
 	done := fmt.Sprintf("%s were getting through", rate(e.Capacity))

@@ -87,6 +87,8 @@ type judge struct {
 	total *judged
 	swept knee.Result
 	seen  measured
+
+	thinned bool // the generator counted many more requests than came as spans
 }
 
 // judged is a step with what was found out about it.
@@ -104,6 +106,7 @@ type judged struct {
 
 func newJudge(st *fold.State, goals []wire.Objective) *judge {
 	j := &judge{st: st, seen: measure(st)}
+	j.thin()
 	for _, o := range goals {
 		j.goals = append(j.goals, goal{Objective: o})
 	}
@@ -130,6 +133,7 @@ func (j *judge) document() *wire.Verdict {
 	for _, s := range j.steps {
 		j.rig(s)
 	}
+	j.going()
 	j.hold()
 	for _, s := range append(j.steps[:len(j.steps):len(j.steps)], j.total) {
 		j.classify(s)

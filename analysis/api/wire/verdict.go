@@ -221,6 +221,7 @@ type Stability struct {
 const (
 	Stable       = "stable"
 	Unstable     = "unstable"
+	Suspect      = "suspect" // only while the run goes on
 	Inconclusive = "inconclusive"
 )
 

@@ -1,0 +1,44 @@
+package verdict_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
+	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/verdict"
+)
+
+// TestSuspectWhileItGoesOn looks at a run of unknown schedule whose service has
+// just begun to fall behind: the settled part is calm, but what completes is too
+// little and too old. The finished run says unstable instead.
+func TestSuspectWhileItGoesOn(t *testing.T) {
+	t.Parallel()
+	var rows []sample.Row
+	var free int64
+	for i := range int64(7300) {
+		due, took := start+i*10e6, int64(5e6)
+		if i >= 6000 {
+			took = 14e6
+		}
+		free = max(free, due) + took
+		rows = append(rows, foldtest.Row(due, due, free))
+	}
+	ev := evidence(sample.Group{Source: "gen", Model: sample.Open}, rows, nil)
+	ev.Of.Finished = false
+	seen := slices.DeleteFunc(rows, func(r sample.Row) bool { return r.Done > start+67e9 })
+	ev.Batches = foldtest.Batches(sample.Group{Source: "gen", Model: sample.Open}, seen, 100)
+	v, err := verdict.Analysis{}.Judge(t.Context(), ev, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := v.Steps[len(v.Steps)-1]
+	if last.Stability.State != wire.Suspect || last.Stability.Reason == "" || last.Class != wire.ClassInconclusive || v.Outcome == wire.OutcomePass {
+		t.Errorf("stability %+v, class %s, outcome %s; want suspect, inconclusive", last.Stability, last.Class, v.Outcome)
+	}
+	if !slices.ContainsFunc(v.Findings, func(f wire.Finding) bool { return f.Code == "schedule_unknown" }) {
+		t.Error("nobody says that the schedule is not known")
+	}
+}
