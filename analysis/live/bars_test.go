@@ -4,16 +4,18 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/plimsoll/plimsoll/analysis/live"
 	"github.com/plimsoll/plimsoll/analysis/sim"
+	"github.com/plimsoll/plimsoll/internal/bars"
 )
 
 // The bars are what live alerts promise. The short form runs always; the full
 // form is
 //
-//	go test ./analysis/live -run Bars -bars -v -timeout 60m
+//	go test ./analysis/live -run Bars -bars -v
 var fullBars = flag.Bool("bars", false, "measure the bars of live detection in full")
 
 // kinds are the three ways in which arrivals are known.
@@ -51,7 +53,7 @@ func (d delays) missed() float64 {
 }
 
 func (d delays) String() string {
-	return fmt.Sprintf("median %3.0f p90 %3.0f missed %4.1f %% (%d)", d.quantile(0.5), d.quantile(0.9), d.missed(), len(d))
+	return fmt.Sprintf("median %.1f p90 %.1f missed %.1f %% (%d)", d.quantile(0.5), d.quantile(0.9), d.missed(), len(d))
 }
 
 // onset simulates an overload that begins inside a run, and returns the delay.
@@ -75,23 +77,58 @@ func onset(s sim.System, lambda, from, to float64, lost bool, kind live.Kind, se
 	return float64(alarms[0].Seen)/1e9 - begin, false
 }
 
+// run is one onset: every law, start and repetition has random numbers of its own,
+// so that no luck is shared.
+type run struct {
+	system sim.System
+	from   float64
+	lost   bool
+	seed   uint64
+}
+
 // measureOnsets pools laws, starts and both causes.
 func measureOnsets(lambda, to float64, kind live.Kind, reps int, lost []bool) (d delays, early int) {
-	for _, s := range some() {
+	var runs []run
+	for k, s := range some() {
 		for i, from := range []float64{0.5, 0.7, 0.85, 0.9} {
 			for r := range reps {
 				for _, l := range lost {
-					delay, tooSoon := onset(s, lambda, from, to, l, kind, uint64(1000*i+r))
-					if tooSoon {
-						early++
-						continue
-					}
-					d = append(d, delay)
+					runs = append(runs, run{s, from, l, uint64(1_000_000*k + 100_000*i + r)})
 				}
 			}
 		}
 	}
+	type answer struct {
+		delay float64
+		early bool
+	}
+	answers := make([]answer, len(runs))
+	each(len(runs), func(i int) {
+		r := runs[i]
+		delay, tooSoon := onset(r.system, lambda, r.from, to, r.lost, kind, r.seed)
+		answers[i] = answer{delay, tooSoon}
+	})
+	for _, a := range answers {
+		if a.early {
+			early++
+			continue
+		}
+		d = append(d, a.delay)
+	}
 	return d, early
+}
+
+// each calls fn for 0 to n−1, two at a time.
+func each(n int, fn func(int)) {
+	var wg sync.WaitGroup
+	for k := range 2 {
+		wg.Go(func() {
+			for i := k; i < n; i += 2 {
+				fn(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestBarsFalseAlarms(t *testing.T) {
@@ -102,7 +139,7 @@ func TestBarsFalseAlarms(t *testing.T) {
 		loads = []load{{20, 1.2}, {100, 1.2}, {500, 0.25}}
 	}
 	for _, name := range []string{"scheduled", "counted"} {
-		pooled, hours := 0, 0.0
+		pooled, hours, collecting := 0, 0.0, 0
 		for _, l := range loads {
 			for _, rho := range []float64{0.5, 0.7, 0.85, 0.9} {
 				n, suspected, said := 0, 0, ""
@@ -113,6 +150,9 @@ func TestBarsFalseAlarms(t *testing.T) {
 					if r := len(only(events, live.Raise)); r > 0 {
 						n += r
 						said += fmt.Sprintf(" %s %d", s.Name, r)
+						if rho <= 0.85 && s.Name == "stalls 0.2 s in 5 s on 8" {
+							collecting += r
+						}
 					}
 					suspected += len(only(events, live.Suspect))
 				}
@@ -122,10 +162,13 @@ func TestBarsFalseAlarms(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("bar %s: %d alarms in %.1f h at rho <= 0.85, %.2f per 20 h (at most 1)", name, pooled, hours, 20*float64(pooled)/hours)
-		if limit := max(1, hours/20); float64(pooled) > limit {
-			t.Errorf("%s: %d alarms in %.1f h", name, pooled, hours)
-		}
+		// A short form of 3 h may hold one.
+		bars.Bar{
+			Number: "live", Text: name + ", rho <= 0.85: false alarms in 20 h", Unit: "alarms",
+			Of: fmt.Sprintf("%d in %.1f h", pooled, hours), Slack: max(0, 20/hours-1),
+		}.AtMost(t, 20*float64(pooled)/hours, 1)
+		bars.Bar{Number: "live", Text: name + ", stalls of 0.2 s every 5 s, rho <= 0.85: alarms", Unit: "alarms", Of: "the runs above"}.
+			AtMost(t, float64(collecting), 0)
 	}
 }
 
@@ -140,7 +183,7 @@ func TestBarsOnset(t *testing.T) {
 	}
 	reps, slack := 1, 1.5
 	if *fullBars {
-		reps, slack = 8, 1
+		reps, slack = 4, 1
 	}
 	for _, name := range []string{"scheduled", "counted", "ended only"} {
 		for _, lambda := range []float64{20, 100} {
@@ -160,19 +203,22 @@ func TestBarsOnset(t *testing.T) {
 }
 
 // TestBarsLostCapacity is the bar of a run at 100/s with a schedule whose server
-// loses capacity in mid-step. The study's figures and these have a noise of about
-// 1 s in the median and 2 s in the ninth decile.
+// loses capacity in mid-step. At 1,024 runs the noise is about 0.5 s in the median
+// and 1 s in the ninth decile.
 func TestBarsLostCapacity(t *testing.T) {
 	t.Parallel()
-	reps, slack := 2, 1.4
+	reps, slack := 2, 0.5
 	if *fullBars {
-		reps, slack = 16, 1
+		reps, slack = 32, 0
 	}
-	for to, limit := range map[float64][2]float64{1.1: {16, 35}, 1.25: {8, 14}, 2: {6, 7}} {
-		d, _ := measureOnsets(100, to, live.Scheduled, reps, []bool{true})
-		t.Logf("bar lost capacity, 100/s scheduled, %v: %v (at most %v)", to, d, limit)
-		if d.quantile(0.5) > slack*limit[0]+1 || d.quantile(0.9) > slack*limit[1]+2 {
-			t.Errorf("%v: %v, at most %v", to, d, limit)
+	for _, c := range [][3]float64{{1.1, 16, 35}, {1.25, 8, 14}, {2, 6, 7}} {
+		d, _ := measureOnsets(100, c[0], live.Scheduled, reps, []bool{true})
+		t.Logf("lost capacity, 100/s scheduled, %v: %v", c[0], d)
+		for i, q := range []float64{0.5, 0.9} {
+			bars.Bar{
+				Number: "live", Text: fmt.Sprintf("100/s scheduled, capacity lost, rho %v: delay, quantile %v", c[0], q), Unit: "s",
+				Of: fmt.Sprintf("%d runs", len(d)), Slack: slack * (c[i+1] + 2),
+			}.AtMost(t, d.quantile(q), c[i+1])
 		}
 	}
 }
@@ -201,9 +247,12 @@ func TestBarsStall(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("bar stall of %v s: %d alarms in %d runs, counted %d", length, raises, runs, counted)
-		if length <= 2 && (raises > 0 || counted > runs/100) {
-			t.Errorf("stall of %v s: %d and %d alarms in %d runs", length, raises, counted, runs)
+		t.Logf("stall of %v s: %d alarms in %d runs, counted %d", length, raises, runs, counted)
+		if length <= 2 {
+			bar := bars.Bar{Number: "live", Text: fmt.Sprintf("one stall of %v s at rho 0.7, scheduled: alarms", length), Unit: "alarms", Of: fmt.Sprintf("%d runs", runs)}
+			bar.AtMost(t, float64(raises), 0)
+			bar.Text, bar.Unit = fmt.Sprintf("one stall of %v s at rho 0.7, counted: alarms", length), ""
+			bar.AtMost(t, 100*float64(counted)/float64(runs), 1)
 		}
 	}
 }
@@ -238,9 +287,10 @@ func TestBarsClear(t *testing.T) {
 				}
 			}
 			t.Logf("clear %3v/s back to %-4v: %v, %d raised again, %d not standing at the end", lambda, back, d, again, unraised)
-			if limit := 22.0; d.quantile(0.5) > slack*limit {
-				t.Errorf("%v/s back to %v: %v, at most %v", lambda, back, d, limit)
-			}
+			bars.Bar{
+				Number: "live", Text: fmt.Sprintf("%v/s, back to rho %v: median time to clear", lambda, back), Unit: "s",
+				Of: fmt.Sprintf("%d runs", len(d)), Slack: 22 * (slack - 1),
+			}.AtMost(t, d.quantile(0.5), 22)
 		}
 	}
 }

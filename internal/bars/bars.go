@@ -49,7 +49,7 @@ func (b Bar) print(t testing.TB, got float64, relation string, limit float64, ok
 	}
 	line := fmt.Sprintf("BAR %s | %s | %.3g %s %s %g %s | %s | %s", b.Number, word, got, unit, relation, limit, unit, b.Text, b.Of)
 	if b.Slack > 0 {
-		line += fmt.Sprintf(" (short form, %g of slack)", b.Slack)
+		line += fmt.Sprintf(" (short form, %.3g of slack)", b.Slack)
 	}
 	if ok {
 		t.Log(line)
