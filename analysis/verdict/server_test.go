@@ -54,6 +54,9 @@ func TestServerCounts(t *testing.T) {
 		{"half as many again", []*sample.Batch{tallied(shop("s", "shop"), ramp(5e6, 150, 0, 60))}, "hidden_retries", 0.5, "9,000 requests", false},
 		{"on two hosts", []*sample.Batch{tallied(shop("s", "shop"), ramp(0, 80, 0, 60)), tallied(shop("r", "shop"), ramp(9, 70, 0, 60))}, "hidden_retries", 0.5, "9,000", false},
 		{"others at all times", []*sample.Batch{tallied(shop("s", "shop"), background)}, "hidden_retries", 0, "", false},
+		{"the example of docs/littles-law.md", []*sample.Batch{
+			tallied(shop("s", "shop"), map[int64]float64{-60: 0, -10: 1000, 30: 5000, 70: 10_400}),
+		}, "hidden_retries", 0.3, "7,800", false},
 		{"one service behind another", []*sample.Batch{
 			tallied(shop("s", "shop"), ramp(0, 100, 0, 60)), tallied(shop("b", "billing"), ramp(0, 300, 0, 60)),
 		}, "hidden_retries", 0, "", false},
