@@ -29,7 +29,7 @@ func abPlot() Format {
 const mostSeconds = 7 * 24 * 3600
 
 func readAB(_ context.Context, src *Source, sink *Sink) error {
-	if _, err := src.Line(); err != nil {
+	if _, err := header(src, sink); err != nil {
 		return err
 	}
 	seconds := map[int64]map[int64]uint64{} // by second, then by ms: how many

@@ -95,6 +95,15 @@ func integer(b []byte) (int64, error) {
 	return v, nil
 }
 
+// header reads the first line, which names the columns.
+func header(src *Source, sink *Sink) ([]byte, error) {
+	line, err := src.Line()
+	if err != nil {
+		return nil, fmt.Errorf("read %s: no header: %w", sink.format.Title, err)
+	}
+	return bytes.Clone(line), nil
+}
+
 // records calls fn with the fields of every line, which are valid until it
 // returns. A last line that is cut off is passed over: its last number may lack
 // digits.

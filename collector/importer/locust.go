@@ -59,7 +59,7 @@ func quotedRecords(src *Source, sink *Sink, fn func(f [][]byte) error) error {
 }
 
 func readLocustRequests(_ context.Context, src *Source, sink *Sink) error {
-	if _, err := src.Line(); err != nil {
+	if _, err := header(src, sink); err != nil {
 		return err
 	}
 	return quotedRecords(src, sink, func(f [][]byte) error {
@@ -117,20 +117,20 @@ func locustStats() Format {
 // table reads a file with a header and calls fn for the lines of the sum of all
 // requests, with a function that reads a column by its name.
 func locustTable(src *Source, sink *Sink, fn func(column func(name string) ([]byte, error)) error) error {
-	line, err := src.Line()
+	line, err := header(src, sink)
 	if err != nil {
 		return err
 	}
-	header, err := unquote(nil, bytes.Clone(line), ',')
+	columns, err := unquote(nil, line, ',')
 	if err != nil {
-		return err
+		return fmt.Errorf("read header: %w", err)
 	}
 	names := map[string]int{}
-	for i, n := range header {
+	for i, n := range columns {
 		names[string(n)] = i
 	}
 	return quotedRecords(src, sink, func(f [][]byte) error {
-		if len(f) != len(header) {
+		if len(f) != len(columns) {
 			return fmt.Errorf("%w: %d", errColumns, len(f))
 		}
 		column := func(name string) ([]byte, error) {

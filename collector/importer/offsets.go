@@ -13,7 +13,7 @@ type offsets struct {
 // read calls row with the start of the run and every line. Row marks errors of
 // the sink with stop.
 func (o *offsets) read(src *Source, sink *Sink, row func(base int64, f [][]byte, sent, took int64) error) error {
-	if _, err := src.Line(); err != nil {
+	if _, err := header(src, sink); err != nil {
 		return err
 	}
 	end, err := sink.End()

@@ -113,6 +113,8 @@ type sqliteWalk struct {
 	bytes  [sqliteDepth][]byte // pages on the way down
 	record []byte
 	values []sqliteValue
+
+	content int64 // bytes that the rest of the cells of a page may have
 }
 
 // load reads a page.
@@ -149,6 +151,7 @@ func (w *sqliteWalk) walk(n int64, depth int) error {
 	if kind != 5 && kind != 13 || head+2*cells > len(p) {
 		return fmt.Errorf("%w: page %d is no page of a table", errSQLite, n)
 	}
+	w.content = int64(len(p)) // cells of one page do not overlap
 	for i := range cells {
 		cell := int(binary.BigEndian.Uint16(p[head+2*i:]))
 		if cell+4 > len(p) {
@@ -179,7 +182,7 @@ func (w *sqliteWalk) cell(b []byte) error {
 	}
 	b = b[n+m:]
 	local := w.db.local(size)
-	if local > int64(len(b)) {
+	if w.content -= local; local > int64(len(b)) || w.content < 0 {
 		return errSQLite
 	}
 	w.record = append(w.record[:0], b[:local]...)

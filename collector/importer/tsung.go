@@ -28,7 +28,7 @@ type tsungColumns struct {
 }
 
 func readTsung(_ context.Context, src *Source, sink *Sink) error {
-	line, err := src.Line()
+	line, err := header(src, sink)
 	if err != nil {
 		return err
 	}
