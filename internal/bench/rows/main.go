@@ -5,8 +5,10 @@
 //
 //	go run ./internal/bench/rows -rows 86000000
 //
-// 86 million rows are a run of 20,000 requests a second over 72 minutes. It
-// prints time per row (of the wall clock and of all cores), bytes per row and
+//	go run ./internal/bench/rows -rows 86400000 -rate 1000 -streams 10
+//
+// 86 million rows are a run of 20,000 requests a second over 72 minutes, or of
+// 1,000 over a day. It then asks the folded state further questions, and prints time per row (of the wall clock and of all cores), bytes per row and
 // the peak of resident memory. The rows repeat from run to run.
 package main
 
@@ -20,9 +22,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/verdict"
+	"github.com/plimsoll/plimsoll/analysis/warm"
 	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/journal/pebble"
@@ -37,6 +42,8 @@ const (
 
 type config struct {
 	rows        int
+	rate        float64
+	streams     int
 	batchRows   int
 	concurrency int
 	dir         string
@@ -45,6 +52,8 @@ type config struct {
 func main() {
 	var c config
 	flag.IntVar(&c.rows, "rows", 1_000_000, "number of rows")
+	flag.Float64Var(&c.rate, "rate", 20_000, "requests a second")
+	flag.IntVar(&c.streams, "streams", 4, "scenarios of the run")
 	flag.IntVar(&c.batchRows, "batch", 512, "rows in a batch")
 	flag.IntVar(&c.concurrency, "commit-concurrency", 4, "appends under way at a time")
 	flag.StringVar(&c.dir, "dir", "", "directory for the journal's; the system's for temporary files when empty")
@@ -56,8 +65,8 @@ func main() {
 }
 
 func run(ctx context.Context, c config, out io.Writer) (err error) {
-	if c.rows <= 0 || c.batchRows <= 0 || c.concurrency <= 0 || flag.NArg() > 0 {
-		return errors.New("rows, batch and commit-concurrency must be positive, and there are no arguments")
+	if c.rows <= 0 || c.rate <= 0 || c.streams <= 0 || c.batchRows <= 0 || c.concurrency <= 0 || flag.NArg() > 0 {
+		return errors.New("all numbers must be positive, and there are no arguments")
 	}
 	dir, err := os.MkdirTemp(c.dir, "rows-")
 	if err != nil {
@@ -91,6 +100,7 @@ func run(ctx context.Context, c config, out io.Writer) (err error) {
 	for _, pass := range passes() {
 		err = errors.Join(err, p.measure(pass.name, func() error { return pass.over(ctx, log, c.rows) }))
 	}
+	err = errors.Join(err, p.warm(ctx, log))
 	p.line("peak memory, all", "%d MiB resident", peakMemory()>>20)
 	return errors.Join(err, log.Close())
 }
@@ -102,19 +112,59 @@ type pass struct {
 }
 
 func passes() []pass {
-	return []pass{{"list metas", listMetas}, {"read and decode", readAndDecode}, {"read, decode, fold, judge", fold}}
+	return []pass{{"list metas", listMetas}, {"read and decode", readAndDecode}, {"read, decode, fold, judge", judge}}
 }
 
-// fold judges the run through the catalogue, as a question over the API does.
-func fold(ctx context.Context, log journal.Log, rows int) error {
+// open opens the finished run through the catalogue, as a question over the API
+// does.
+func open(ctx context.Context, log journal.Log) (fold.Evidence, error) {
 	cat, err := runs.New(log, runs.DefaultConfig(), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := cat.Finish(ctx, runID); err != nil {
+		return nil, err
+	}
+	return cat.Open(ctx, runID)
+}
+
+// warm folds the run once and then asks further questions of its state.
+func (p *printer) warm(ctx context.Context, log journal.Log) error {
+	ev, err := open(ctx, log)
 	if err != nil {
 		return err
 	}
-	if _, err := cat.Finish(ctx, runID); err != nil {
+	states := warm.NewStates(fold.Build, 1<<30, time.Now)
+	defer states.Close()
+	a := verdict.Analysis{Fold: states.Of}
+	if _, err := a.Judge(ctx, ev, query.Options{}); err != nil {
 		return err
 	}
-	ev, err := cat.Open(ctx, runID)
+	p.line("state", "%.1f MiB", float64(states.Used())/(1<<20))
+	quantile, limit := 0.99, 0.3
+	for _, q := range []struct {
+		name string
+		ask  func() error
+	}{
+		{"warm verdict", func() error {
+			_, err := a.Judge(ctx, ev, query.Options{Objectives: []wire.Objective{{Quantile: &quantile, MaxS: &limit}}})
+			return err
+		}},
+		{"warm series", func() error { _, err := a.Series(ctx, ev, query.Options{MaxPoints: 1000}); return err }},
+		{"warm heatmap", func() error { _, err := a.Heatmap(ctx, ev, query.Options{MaxPoints: 200}); return err }},
+	} {
+		start := time.Now()
+		if err := q.ask(); err != nil {
+			return err
+		}
+		p.line(q.name, "%.1f ms", time.Since(start).Seconds()*1e3)
+	}
+	return nil
+}
+
+// judge judges the run.
+func judge(ctx context.Context, log journal.Log, rows int) error {
+	ev, err := open(ctx, log)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const sampleRows = 4_000_000
 func generateOnly(p *printer, c config) error {
 	rows := min(c.rows, sampleRows)
 	each := printer{out: p.out, rows: rows}
-	g, b := newGenerator(), &sample.Batch{}
+	g, b := newGenerator(c), &sample.Batch{}
 	if err := each.measure("generate", func() error {
 		for left := rows; left > 0; left -= c.batchRows {
 			g.next(b, min(c.batchRows, left))
@@ -72,7 +72,7 @@ func write(ctx context.Context, p *printer, c config, log journal.Log) error {
 				}
 			})
 		}
-		g, b := newGenerator(), &sample.Batch{}
+		g, b := newGenerator(c), &sample.Batch{}
 		for n, left := uint64(1), c.rows; left > 0; n, left = n+1, left-c.batchRows {
 			a := <-free
 			g.next(b, min(c.batchRows, left))
