@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/counts"
 	"github.com/plimsoll/plimsoll/analysis/sim"
 	"github.com/plimsoll/plimsoll/analysis/stability"
+	"github.com/plimsoll/plimsoll/internal/bars"
 )
 
 // The bars are the rates that docs/counts.md publishes. The short form runs
@@ -15,20 +16,6 @@ import (
 //
 //	go test ./analysis/counts -run Bars -bars -v
 var fullBars = flag.Bool("bars", false, "measure the bars of the rule of counts in full")
-
-type tally map[stability.State]int
-
-func (t tally) percent(s stability.State) float64 {
-	n := 0
-	for _, v := range t {
-		n += v
-	}
-	return 100 * float64(t[s]) / float64(max(n, 1))
-}
-
-func (t tally) String() string {
-	return fmt.Sprintf("%.0f/%.0f/%.0f", t.percent(stability.Stable), t.percent(stability.Inconclusive), t.percent(stability.Unstable))
-}
 
 // sets are rows of the published table; fast ones run in the short form too.
 func sets() []set {
@@ -123,32 +110,37 @@ func TestBars(t *testing.T) {
 			n = max(1, reps/3)
 		}
 		line := ""
-		below, above := tally{}, tally{}
-		cell := map[float64]tally{}
+		below, above := bars.Tally{}, bars.Tally{}
+		cell := map[float64]bars.Tally{}
 		for _, rho := range rhos {
-			cell[rho] = tally{}
+			cell[rho] = bars.Tally{}
 			for _, l := range laws() {
 				for i := range n {
 					r := s.judge(l, rho, uint64(777+i))
-					cell[rho][r.State]++
+					cell[rho][string(r.State)]++
 					switch {
 					case rho <= 0.95:
-						below[r.State]++
+						below[string(r.State)]++
 					case rho >= 1.02:
-						above[r.State]++
+						above[string(r.State)]++
 					}
 				}
 			}
 			line += fmt.Sprintf("  %v: %v", rho, cell[rho])
 		}
-		fu, fs := below.percent(stability.Unstable), above.percent(stability.Stable)
+		fu, fs := below.Percent("unstable"), above.Percent("stable")
 		t.Logf("%-36s%s  FU %.1f%% FS %.1f%%", s.name, line, fu, fs)
-		if most := 1.0 + slack/5; s.lambda >= 100 && (fu > most || fs > most) {
-			t.Errorf("%s: false unstable %.1f %%, false stable %.1f %%", s.name, fu, fs)
+		if s.lambda >= 100 {
+			bar := bars.Bar{Number: "counts", Text: s.name + ", rho <= 0.95: unstable", Of: fmt.Sprintf("%d runs", below.N()), Slack: slack / 5}
+			bar.AtMost(t, fu, 1)
+			bar.Text, bar.Of = s.name+", rho >= 1.02: stable", fmt.Sprintf("%d runs", above.N())
+			bar.AtMost(t, fs, 1)
 		}
 		for _, b := range published() {
-			if got, ok := cell[b.rho]; ok && b.set == k && got.percent(b.state) < b.least-slack {
-				t.Errorf("%s at %v: %.0f %% %s, at least %v", s.name, b.rho, got.percent(b.state), b.state, b.least)
+			if got, ok := cell[b.rho]; ok && b.set == k {
+				bars.Bar{
+					Number: "counts", Text: fmt.Sprintf("%s, rho %v: %s", s.name, b.rho, b.state), Of: fmt.Sprintf("%d runs", got.N()), Slack: slack,
+				}.AtLeast(t, got.Percent(string(b.state)), b.least)
 			}
 		}
 	}
@@ -164,15 +156,15 @@ func TestBarsHeldOut(t *testing.T) {
 	for _, intervalS := range []float64{1, 10} {
 		s := set{lambda: 150, seconds: 90, exports: exporter{intervalS: intervalS}}
 		for _, rho := range []float64{0.75, 0.9, 1.05, 1.15, 1.4} {
-			n := tally{}
+			n := bars.Tally{}
 			for _, h := range sim.HeldOut() {
 				s.arrivals = h.Arrivals
 				for i := range reps {
-					n[s.judge(law{name: h.Name, server: h.Server}, rho, uint64(i)).State]++
+					n[string(s.judge(law{name: h.Name, server: h.Server}, rho, uint64(i)).State)]++
 				}
 			}
 			t.Logf("held out 150/90 E%v rho %v: %v", intervalS, rho, n)
-			if rho < 1 && n.percent(stability.Unstable) > 1+slack || rho > 1 && n.percent(stability.Stable) > 1+slack {
+			if rho < 1 && n.Percent("unstable") > 1+slack || rho > 1 && n.Percent("stable") > 1+slack {
 				t.Errorf("held out E%v rho %v: %v", intervalS, rho, n)
 			}
 		}

@@ -2,6 +2,7 @@ package metastability_test
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/metastability"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/sim"
+	"github.com/plimsoll/plimsoll/internal/bars"
 )
 
 // The bars are what the judgement of a push promises. The short form runs
@@ -227,8 +229,13 @@ func TestBarsPush(t *testing.T) {
 	if wrongUnknown > 0 {
 		t.Errorf("capacity unknown: %d wrong", wrongUnknown)
 	}
-	t.Logf("bar 14: %d of %d right; recovery within %.1f s (at most 3), eta within a factor of %.2f (at most 2); capacity unknown: %d right, %d undecided, %d wrong",
-		right, all, farthest, worstEta, rightUnknown, all-rightUnknown-wrongUnknown, wrongUnknown)
+	bar := bars.Bar{Number: "14", Text: "push and return, capacity known: right", Of: fmt.Sprintf("%d runs", all)}
+	bar.AtLeast(t, 100*float64(right)/float64(all), 100)
+	bar.Text, bar.Unit = "recovery time off by", "s"
+	bar.AtMost(t, farthest, 3)
+	bar.Text, bar.Unit = "time to drain off by a factor of", "times"
+	bar.AtMost(t, worstEta, 2)
+	t.Logf("capacity unknown: %d right, %d undecided, %d wrong", rightUnknown, all-rightUnknown-wrongUnknown, wrongUnknown)
 }
 
 // coarse merges spans of one second into longer ones.

@@ -2,6 +2,7 @@ package steps_test
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/sim"
 	"github.com/plimsoll/plimsoll/analysis/steps"
+	"github.com/plimsoll/plimsoll/internal/bars"
 )
 
 // The short form of the bars runs always; the full form is
@@ -305,9 +307,11 @@ func TestBarsSteady(t *testing.T) {
 		runs, split = runs+n, split+bad
 		t.Logf("%-22s %d of %d steady runs were split", c.name, bad, n)
 	}
-	if float64(split) > 0.01*float64(runs)+float64(reps(2, 0)) {
-		t.Errorf("%d of %d steady runs were split", split, runs)
+	bar := bars.Bar{Number: "steps", Text: "steady runs that are split", Of: fmt.Sprintf("%d runs", runs)}
+	if !*fullBars {
+		bar.Slack = 1.5
 	}
+	bar.AtMost(t, 100*float64(split)/float64(runs), 1)
 }
 
 // TestBarsEdges measures how often a change is found and how far off its edge is.
@@ -341,8 +345,9 @@ func TestBarsEdges(t *testing.T) {
 			}
 		}
 		t.Logf("%-26s found %d of %d, %d within 1 s", c.name, found, n, sharp)
-		if float64(sharp) < (c.least-float64(reps(1, 0))*0.1)*float64(n) {
-			t.Errorf("%s: %d of %d within 1 s", c.name, sharp, n)
+		if c.least > 0 {
+			bars.Bar{Number: "steps", Text: c.name + ": found within 1 s", Of: fmt.Sprintf("%d runs", n), Slack: float64(reps(10, 0))}.
+				AtLeast(t, 100*float64(sharp)/float64(n), 100*c.least)
 		}
 	}
 }
