@@ -8,7 +8,7 @@ NPM      ?= npm
 PKG      ?= ./...
 FUZZTIME ?= 20s
 COUNT    ?= 6
-BARS     ?= stability knee metastability audit steps live counts
+BARS     ?= verdict stability knee metastability audit steps live counts
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
@@ -86,10 +86,8 @@ golden: ## Rewrite the golden files; review the difference before committing
 	$(GO) test $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u) -update
 
 .PHONY: bars-analysis
-bars-analysis: ## Measure the judgements against their bars, or those in BARS (long)
-	@status=0; for part in $(BARS); do echo "=== $$part"; \
-	  $(GO) test ./analysis/$$part -run Bars -count 1 -timeout 120m -v -bars | { grep -vE '^=== (RUN|PAUSE|CONT|NAME)' || true; } || status=1; \
-	done; exit $$status
+bars-analysis: ## Measure the judgements against their bars, or those in BARS (20 min)
+	.ci/bars $(BARS)
 
 .PHONY: clean
 clean: ## Remove what was built
