@@ -1,8 +1,10 @@
 package verdict_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,6 +198,9 @@ func TestAuditFromRows(t *testing.T) {
 		case f.Severity != c.severity || f.Value == nil || *f.Value < c.lo-1e-9 || *f.Value > c.hi+1e-9:
 			t.Errorf("%s: %s %v: %s", c.code, f.Severity, *f.Value, f.Message)
 		}
+		if f != nil && c.code == "worker_cap" && !strings.Contains(f.Message, "the workers set this load, and at least 7") {
+			t.Errorf("%s", f.Message)
+		}
 		if well := judge(t, evidence(openLoop, healthy(), nil), query.Options{}); c.code != "users_feel" && finding(well, c.code) != nil {
 			t.Errorf("%s of a healthy run", c.code)
 		}
@@ -222,4 +227,29 @@ func codes(v *wire.Verdict) (out []string) {
 func clockAt(seconds int64) *time.Time {
 	t := time.Unix(0, start+seconds*1e9).UTC()
 	return &t
+}
+
+// TestDispersedDepartures: where departures come in bunches, the interval of the
+// capacity is wider than that of a Poisson stream.
+func TestDispersedDepartures(t *testing.T) {
+	t.Parallel()
+	width := func(law func(rng *rand.Rand) float64) float64 {
+		d := &wire.Declaration{ID: "r", Start: clockAt(0)}
+		var due []int64
+		for i, perS := range []float64{60, 80, 150} {
+			d.Steps = append(d.Steps, wire.DeclareStep{RatePerS: perS, DurationS: 60, PauseS: 60})
+			due = append(due, every(perS, float64(i)*120, 60)...)
+		}
+		c := judge(t, evidence(openLoop, fifo(due, 10e6, law), d), query.Options{}).Knee.Capacity
+		return (*c.Hi - *c.Lo) / math.Sqrt(*c.Value/60)
+	}
+	bunched := func(rng *rand.Rand) float64 { // of mean 1 and variance 9
+		if rng.IntN(10) == 0 {
+			return 5.5 * rng.ExpFloat64()
+		}
+		return 0.5 * rng.ExpFloat64()
+	}
+	if one, many := width(exponential), width(bunched); math.Abs(one-4) > 0.01 || many < 6 {
+		t.Errorf("widths of 4·√(C/T): %.3g for Poisson departures, %.3g for bunched ones", one/4, many/4)
+	}
 }

@@ -1,7 +1,9 @@
 package verdict
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -115,9 +117,14 @@ func (j *judge) capped(t *judged, w *audit.LoopResult) {
 	if !ok {
 		return
 	}
+	bound := ""
+	if c.Binds {
+		bound = fmt.Sprintf(" At the %s completed so many make %s a request: the workers set this load, and at least %s would have held it.",
+			rate(value(t.wire.Completed)), lasting(c.PlateauS), human(int64(math.Ceil(c.Needed))))
+	}
 	t.find("worker_cap", wire.Warn, float64(workers),
-		"%s never more than %s requests were out at once: so many workers hold this rate only while a request takes less than %s, and it took %s on average.",
-		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(t.Service.Mean()))
+		"%s never more than %s requests were out at once: so many workers hold this rate only while a request takes less than %s, and it took %s on average.%s",
+		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(t.Service.Mean()), bound)
 }
 
 func (j *judge) byIndex(i int) *judged {

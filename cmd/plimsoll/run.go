@@ -21,7 +21,8 @@ import (
 type declared struct {
 	id, name, schedule, start, population, model string
 	deadline                                     cli.Deadline
-	timeout                                      cli.Duration
+	timeout, think                               cli.Duration
+	users                                        float64
 	objectives, targets                          cli.List
 }
 
@@ -34,6 +35,8 @@ func (d *declared) flags(fs *flag.FlagSet) {
 	fs.StringVar(&d.population, "population", "", "'fixed' if users really are a fixed `NUMBER` that wait for answers")
 	fs.Var(&d.deadline, "deadline", "patience of the client, a `DURATION`; or in parts, as ttft:500ms,e2e:5s")
 	fs.Var(&d.timeout, "timeout", "`DURATION` after which the client gives up")
+	fs.Float64Var(&d.users, "users", 0, "`NUMBER` of users of a closed loop, for the law N = X(R + Z)")
+	fs.Var(&d.think, "think", "mean pause of such a user between an answer and the next request, a `DURATION`")
 	fs.Var(&d.objectives, "objective", "promise such as 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', an `EXPR`; may be repeated")
 	fs.Var(&d.targets, "target", "`SERVICE` under test, whose telemetry belongs to the run; may be repeated")
 }
@@ -53,6 +56,13 @@ func (d *declared) apply(to *wire.Declaration) error {
 	}
 	if d.deadline.FirstByteS != nil {
 		to.FirstByteDeadlineS = d.deadline.FirstByteS
+	}
+	if d.users != 0 {
+		to.Users = &d.users
+	}
+	if d.think > 0 {
+		s := time.Duration(d.think).Seconds()
+		to.ThinkS = &s
 	}
 	if d.timeout > 0 {
 		s := time.Duration(d.timeout).Seconds()
