@@ -12,7 +12,11 @@ BARS     ?= verdict stability knee metastability audit steps live counts
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+PLATFORMS ?= linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
 TOOL     := $(GO) tool -modfile=tools/go.mod
+# Load generators for the tests of interoperability, and where they are kept.
+GENERATORS ?= vegeta hey wrk locust jmeter gatling artillery oha
+GENERATOR_DIR ?= $(or $(PLIMSOLL_GENERATORS),$(HOME)/.cache/plimsoll-generators)
 # The comparison with a collector is a module of its own, kept beside this one.
 BENCH_DIR ?= ../shared/bench
 
@@ -81,6 +85,11 @@ sim-list: ## List the scenarios of sim: plan, server, client, arrivals, what is 
 demo: deps ## Watch a load test of a small service from end to end
 	$(GO) run ./cmd/plimsoll demo
 
+.PHONY: interop
+interop: ## Run real load generators (GENERATORS, k6 and wrk2 if there) and check what is said of them
+	.ci/generators '$(GENERATOR_DIR)' $(GENERATORS)
+	$(GO) test -count=1 -timeout 30m -parallel 4 -v ./internal/interop -interop -generators '$(GENERATOR_DIR)'
+
 .PHONY: golden
 golden: ## Rewrite the golden files; review the difference before committing
 	$(GO) test $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u) -update
@@ -88,6 +97,21 @@ golden: ## Rewrite the golden files; review the difference before committing
 .PHONY: bars-analysis
 bars-analysis: ## Measure the judgements against their bars, or those in BARS (20 min)
 	.ci/bars $(BARS)
+
+.PHONY: plugin
+plugin: deps ## Build the Grafana data source into plugin/dist, for all platforms
+	cd plugin && $(NPM) ci --no-audit --no-fund && $(NPM) run build
+	@for at in $(PLATFORMS); do os=$${at%_*} arch=$${at#*_} end=; [ $$os = windows ] && end=.exe; echo "gpx_plimsoll_$$at"; \
+	  GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o plugin/dist/gpx_plimsoll_$$at$$end ./plugin/pkg; \
+	done
+
+.PHONY: plugin-package
+plugin-package: plugin ## Pack the data source as a catalogue takes it, into dist/
+	$(GO) run ./plugin/pack plugin dist
+
+.PHONY: grafana-demo
+grafana-demo: build plugin ## Run the Grafana in GRAFANA_HOME with the data source, the dashboards and a run
+	plugin/demo.sh '$(GRAFANA_HOME)'
 
 .PHONY: clean
 clean: ## Remove what was built
