@@ -64,8 +64,12 @@ func (f *folder) countedState() {
 		if unloaded == 0 && r.State != "" && r.MeanS > 0 {
 			unloaded = r.MeanS // the first step of a sweep is its lightest
 		}
-		if r.Loop == counts.LoopClosed && st.Model == sample.UnknownModel {
+		switch {
+		case st.Model != sample.UnknownModel:
+		case r.Loop == counts.LoopClosed:
 			st.Model = sample.Closed
+		case r.Loop == counts.LoopOpen:
+			st.Model = sample.Open
 		}
 		st.MultiRate = st.MultiRate || !same(s.Offered(), st.Steps[0].Offered())
 	}

@@ -58,7 +58,7 @@ func (j *judge) audit() {
 		j.find("intended_after_sent", wire.Warn, float64(n),
 			"%s requests were sent more than 1 ms before they were due: the schedule and the send are timed by different clocks. They count from the send.", human(n))
 	}
-	if n := st.SampledRows; n > 0 {
+	if n := st.SampledRows; n > 0 && !j.thinned {
 		j.find("sampled_spans", wire.Invalid, float64(n),
 			"%s spans passed a sampler: counts, rates and in flight cannot be known from them. Export all spans of the generator.", human(n))
 	}

@@ -113,7 +113,7 @@ func (j *judge) sentBy(source string) float64 {
 // counted.
 func (j *judge) ownCounts() {
 	st := j.st
-	if st.Rows == 0 || !st.Run.Finished || st.Narrowed {
+	if st.Rows == 0 || !st.Run.Finished || st.Narrowed || st.Totals.Counts != nil {
 		return
 	}
 	var lost float64

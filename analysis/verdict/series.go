@@ -32,7 +32,8 @@ func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Option
 	for _, c := range cells {
 		out.Time = append(out.Time, time.Unix(0, c.From).UTC())
 	}
-	v := viewer{st: st, j: newJudge(st, nil)}
+	v := viewer{j: newJudge(st, nil)}
+	v.st = v.j.st
 	for _, name := range names(opt) {
 		if queue, ok := strings.CutPrefix(name, "queue:"); ok {
 			if out.Columns[name], err = queueColumn(ctx, ev, st, queue, cells); err != nil {

@@ -69,7 +69,7 @@ func (j *judge) judge(s *fold.Step) *judged {
 
 // offered is the nominal rate where there is one, else the counted one.
 func (j *judge) offered(s *fold.Step) *float64 {
-	if s.Seconds() <= 0 {
+	if s.Seconds() <= 0 || j.st.SampledRows > 0 && !s.Nominal {
 		return nil
 	}
 	return some(s.Offered())

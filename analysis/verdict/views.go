@@ -58,7 +58,7 @@ func (a Analysis) Goodput(ctx context.Context, ev fold.Evidence, opt query.Optio
 	out := &wire.GoodputCurve{DeadlineS: deadlines(st), Steps: []wire.GoodputStep{}}
 	for _, s := range st.Steps {
 		g := wire.GoodputStep{Step: s.Index, Name: s.Name, Offered: j.offered(s), Goodput: make([]*float64, len(out.DeadlineS))}
-		if st.SampledRows == 0 && s.Rows > 0 {
+		if j.st.SampledRows == 0 && s.Rows > 0 {
 			g.Completed = per(float64(s.WarmOK), s.WarmSeconds())
 			for i, d := range out.DeadlineS {
 				if st.FirstByteUnknown > 0 {

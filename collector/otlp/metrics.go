@@ -219,6 +219,9 @@ func (d *Decoder) point(m *metricFields, b []byte) error {
 		d.report.note(reason, "point of", m.name)
 		return nil
 	}
+	if d.stream.generator == "artillery" {
+		d.points.period(&out)
+	}
 	to, ok := d.pointBatch(m)
 	if !ok {
 		d.report.note(TooManyRuns, "point of", m.name)
@@ -275,7 +278,7 @@ func (d *Decoder) pointAttributes() string {
 	for i := range p.pairs {
 		kv := &p.pairs[i]
 		if d.stream.generator == "artillery" && (string(kv.key) == "startTime" || string(kv.key) == "endTime") {
-			continue // they change with every export and would make every point a series
+			continue // they are in its times, and would make every point a series
 		}
 		p.text = kv.val.appendText(p.text[:0], convention.MaxText)
 		d.buf = convention.AppendAttribute(d.buf, kv.key, p.text)

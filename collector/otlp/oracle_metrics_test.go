@@ -194,6 +194,17 @@ func (o *metricOracle) add(m pcommon.Map, flags pmetric.DataPointFlags, kind sam
 		o.refused++
 		return
 	}
+	from, hasFrom := m.Get("startTime")
+	to, hasTo := m.Get("endTime")
+	if o.gen == "artillery" && hasFrom && hasTo {
+		var a, b value
+		a.num, b.num = uint64(from.Int()), uint64(to.Int())
+		a.kind, b.kind = valueInt, valueInt
+		if from.Type() == pcommon.ValueTypeInt && to.Type() == pcommon.ValueTypeInt {
+			d := pointFields{pairs: []pair{{[]byte("startTime"), a}, {[]byte("endTime"), b}}}
+			d.period(&p)
+		}
+	}
 	f := flatPoint{Series: o.series, Point: p}
 	f.Series.Kind = kind
 	ofRun := o.known || strings.HasPrefix(o.raw, "loadtest.") || o.run.has&generatorBits != 0 || o.role == convention.Scheduled || o.role == convention.Dropped

@@ -3,6 +3,7 @@ package otlp
 import (
 	"encoding/binary"
 	"math"
+	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/convention"
@@ -280,6 +281,35 @@ func (p *pointFields) point(data int32) (sample.Point, Reason, bool) {
 		Exponential: data == dataExponential, Scale: p.scale, Offset: p.offset, Zero: p.zero,
 	}
 	return out, 0, true
+}
+
+// mostPeriod bounds how long before its export a period of Artillery may end.
+const mostPeriod = int64(time.Minute)
+
+// period sets the times of a point to the period that it is about. Artillery
+// says that in attributes, in milliseconds, and stamps the point with its export,
+// seconds later.
+func (p *pointFields) period(out *sample.Point) {
+	var from, to int64
+	for i := range p.pairs {
+		switch string(p.pairs[i].key) {
+		case "startTime":
+			from, _ = p.pairs[i].val.int()
+		case "endTime":
+			to, _ = p.pairs[i].val.int()
+		}
+	}
+	if from < minTime/1e6 || to >= maxTime/1e6 || from > to {
+		return
+	}
+	from, to = from*1e6, (to+1)*1e6
+	if to > out.Time+1e9 || to < out.Time-mostPeriod {
+		return
+	}
+	out.Time = to
+	if out.Start != 0 {
+		out.Start = from
+	}
 }
 
 // checkBuckets checks the distribution that was parsed. A sum that was not sent
