@@ -38,6 +38,7 @@ type try struct {
 	lost       int64
 	lambda     float64
 	noise      float64 // I_a/s of a counted rate; 0 when the rate is known
+	most       float64 // that −Z can come to
 	whole      fit
 	late       fit
 	g          []float64 // speed by level, times Ĉ
@@ -112,6 +113,9 @@ func (w *Watch) choose(t int64, lambda float64, lossy bool) {
 				continue
 			}
 		}
+		if y.most = y.bound(left - y.lost); y.most < w.matters() {
+			continue
+		}
 		if w.scratch == nil {
 			w.scratch = &scratch{}
 		}
@@ -121,6 +125,37 @@ func (w *Watch) choose(t int64, lambda float64, lossy bool) {
 		}
 		s.tries = append(s.tries, y)
 	}
+}
+
+// bound is the most that −Z of the window can come to when so many were served.
+// With speeds g ≤ 1 a window of w seconds is busy for B ≤ w of them, and for the
+// capacity C* and shape that fit best
+//
+//	l(C*) − l(λ) = D·ln(C*/λ) + (λ − C*)·B ≤ D·ln(D/(λw)) + λw − D,
+//
+// to which λ itself is the only rival that has to be allowed. It spares calm
+// systems, whose number in flight moves little against √(λw), all further work.
+func (y *try) bound(served int64) float64 {
+	d, all := float64(served), y.lambda*float64(y.w)
+	switch {
+	case d >= all:
+		return 0
+	case d <= 0:
+		return math.Sqrt(2 * all / phiFloor)
+	}
+	return math.Sqrt(2 * (d*math.Log(d/all) + all - d) / phiFloor)
+}
+
+// matters is the score under which a look decides nothing.
+func (w *Watch) matters() float64 {
+	const margin = 0.99 // of rounding
+	switch {
+	case w.alarm.raised:
+		return margin * calmScore
+	case w.known():
+		return margin * barKnown
+	}
+	return margin * barCounted
 }
 
 // count estimates the offered rate from the time before a window, and from the
