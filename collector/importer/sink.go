@@ -11,6 +11,7 @@ import (
 
 const (
 	batchRows   = 8192
+	batchTime   = int64(5e9) // of ends: who follows a pipe does not wait longer
 	batchPoints = 2048
 	batchGroups = 4096 // a batch with more groups is handed on early
 	mostBad     = 100  // lines that may always be bad
@@ -41,6 +42,9 @@ type Sink struct {
 	last   sample.Group // given and completed, of the row before
 	given  sample.Group
 	index  uint16
+	oldest int64   // end of the first row of the batch
+	newest int64   // of all rows
+	back   bool    // rows go back in time
 	drops  []drops // one per stream, in order of appearance
 	series map[sample.Series]uint32
 	report *Report
@@ -61,10 +65,23 @@ func (k *Sink) Row(g *sample.Group, r *sample.Row) error {
 	r.Group = k.index
 	k.batch.Append(*r)
 	k.report.row(&k.last, r, k.Scheduled)
-	if k.batch.Len() >= batchRows || len(k.batch.Groups) >= batchGroups {
+	if k.batch.Len() >= batchRows || len(k.batch.Groups) >= batchGroups || k.due(r.Done) {
 		return k.flush()
 	}
 	return nil
+}
+
+// due reports whether the batch spans so much time that it is handed on. Files
+// whose rows go back in time are read as files: their batches would be small.
+// Like all that divides batches it depends on the content alone, so that a pipe
+// and the file that was made of it are the same import.
+func (k *Sink) due(done int64) bool {
+	k.back = k.back || done < k.newest-batchTime
+	k.newest = max(k.newest, done)
+	if k.batch.Len() == 1 {
+		k.oldest = done
+	}
+	return !k.back && done > k.oldest+batchTime
 }
 
 // complete fills in what is the same for the whole file.

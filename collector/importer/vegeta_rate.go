@@ -98,6 +98,8 @@ func (a *attack) decide() error {
 	case rate > 0:
 		a.group.Rate, a.group.Process = rate, "constant"
 		a.sink.Warn("the rate of %.6g/s is that of the first sends: requests were due by it and their number (seq)", rate)
+	case len(sends) < steadyLeast:
+		a.sink.Warn("%d results are too few to tell the rate: times are counted from the send", len(sends))
 	default:
 		a.sink.Warn("the sends follow no constant rate: times are counted from the send")
 		a.sink.Advise(adviseSchedule)
