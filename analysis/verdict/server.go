@@ -54,6 +54,9 @@ func (j *judge) servers() {
 	}
 	for _, t := range append(j.steps[:len(j.steps):len(j.steps)], j.total) {
 		j.serverLevels(t, one && !skewed)
+		if one && !skewed && t.Index >= 0 {
+			j.outside(t, service)
+		}
 	}
 }
 
@@ -245,6 +248,52 @@ func lastCounted(metrics []*fold.Metric, run int64, n float64) int64 {
 		}
 	}
 	return best
+}
+
+// Constants of where the time goes.
+const (
+	outsideShare = 0.5 // of the mean time of an attempt
+	outsideLeast = 0.005
+	sameRequests = 0.05 // share by which the counts of both sides may differ
+)
+
+// outside says how much of the time of an attempt passed outside of the service:
+// the mean from send to end against the mean of the service's own times, over the
+// exports within a step that was carried and in which both count the same.
+func (j *judge) outside(t *judged, service string) {
+	if t.wire.Class != wire.ClassStable || j.st.Telemetry.Cut || t.Outcomes[sample.OK] != t.Rows {
+		return
+	}
+	var requests, seconds float64
+	from, to := t.From, t.To
+	all := j.served(service)
+	for _, m := range all {
+		a, b, ok := m.Exports(t.From, t.To)
+		if !ok || m.Kind != queues.Duration {
+			return
+		}
+		from, to = max(from, a), min(to, b)
+	}
+	if from >= to {
+		return
+	}
+	for _, m := range all {
+		v, ok := m.Growth(from, to)
+		if !ok || math.IsNaN(v) {
+			return
+		}
+		seconds += v
+		requests += requestsIn(m, from, to)
+	}
+	attempts := float64(t.Rows+t.Retries) * float64(to-from) / float64(t.To-t.From)
+	if requests < fewestServed || math.Abs(requests-attempts) > sameRequests*attempts {
+		return
+	}
+	server, client := seconds/requests, t.Service.Mean()
+	if share, rest := 1-server/client, client-server; share >= outsideShare && rest >= outsideLeast {
+		t.find("time_outside_server", wire.Info, share, "%s an attempt took %s on average and %s of it at %s: the other %s passed in the network, in connection or accept queues, or in the client.",
+			t.at(), lasting(client), lasting(server), lowered(named(service)), lasting(rest))
+	}
 }
 
 // serverLevels compares the requests that servers had with those of the rows.

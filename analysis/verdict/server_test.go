@@ -92,6 +92,27 @@ func TestServerCounts(t *testing.T) {
 	}
 }
 
+// TestTimeOutsideOfTheServer: 30 ms at the client of which the service says that it
+// took 20, or 5.
+func TestTimeOutsideOfTheServer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		serverS, rate float64
+		want          bool
+	}{{0.005, 100, true}, {0.02, 100, false}, {0.005, 120, false}} {
+		b := tallied(shop("s", "shop"), ramp(0, c.rate, 0, 60))
+		for i := range b.Points {
+			b.Points[i].Value = float64(b.Points[i].Histogram.Count) * c.serverS
+		}
+		ev := evidence(openLoop, healthy(), nil)
+		ev.Servers = []*sample.Batch{b}
+		f := finding(judge(t, ev, query.Options{}), "time_outside_server")
+		if c.want != (f != nil) || f != nil && (math.Abs(*f.Value-0.833) > 0.01 || !strings.Contains(f.Message, "5 ms of it at the service shop")) {
+			t.Errorf("%+v: %+v", c, f)
+		}
+	}
+}
+
 // TestLevelsOfTheGenerator loses spans, and finds it by the generator's own level
 // at the same instants.
 func TestLevelsOfTheGenerator(t *testing.T) {
