@@ -31,7 +31,7 @@ func tools() []*generator {
 		{name: "ab", loop: LoopClosed, starts: another},
 		{name: "fortio", starts: "-access-log-file gives the start of every request"},
 		{name: "hdrhistogram"},
-		{name: "ycsb", starts: "measurementtype=raw gives the end of every operation"},
+		{name: "ycsb", starts: "with measurementtype=raw YCSB writes the end of every operation"},
 	}
 	for _, g := range all {
 		g.scopes, g.metrics, g.stream = []string{g.name}, neutral(), "loadtest.scenario"

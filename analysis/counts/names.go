@@ -164,7 +164,7 @@ func locust() *generator {
 			"loadtest.requests.in_flight_time": {{role: service}},
 			"loadtest.summary.service_time":    {{role: summary, unitS: 1}},
 		},
-		starts:    "locust.contrib.csv_request_logger gives the start of every request",
+		starts:    "the module locust.contrib.csv_request_logger writes the start of every request",
 		histogram: exponential,
 	}
 }

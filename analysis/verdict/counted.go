@@ -26,6 +26,10 @@ func (j *judge) counted(t *judged) {
 	}
 	if left := c.Service.LeftOut(); left > dropLimit {
 		refuse(&w.ServiceTime, leftOutReason(left))
+		if t.Index >= 0 {
+			t.find("left_out", wire.Warn, left,
+				"%s of the requests are in none of the percentiles that the generator reports, such as those that failed: they are of the rest alone.", share(left))
+		}
 	}
 	if w.DroppedRatio > dropLimit {
 		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
@@ -117,13 +121,23 @@ func (j *judge) corrected(t *judged) {
 	if b := times.Buckets; b.Max > 0 {
 		r.Max = some(b.Max)
 	}
-	switch made := times.MadeUp(); {
+	made := times.MadeUp()
+	switch {
 	case made > madeUpLimit:
 		refuse(&r, fmt.Sprintf("no number: the tool's own correction made up %s of %s values", share(made), human(n)))
 	case times.LeftOut() > dropLimit:
 		refuse(&r, leftOutReason(times.LeftOut()))
 	case t.wire.DroppedRatio > dropLimit:
 		refuse(&r, droppedReason(t.wire.DroppedRatio))
+	}
+	switch name := j.st.Generator; {
+	case t.Index < 0:
+	case made > madeUpLimit:
+		t.find("tool_corrected", wire.Warn, made,
+			"%s made up %s of its %s latencies for requests that it did not send: its percentiles say nothing about the service.", name, share(made), human(n))
+	default:
+		t.find("tool_corrected", wire.Info, made,
+			"Response times are as %s corrected them itself (grade X): shown as they are, not measured, and not corrected again.", name)
 	}
 	t.wire.ResponseTime = r
 }
