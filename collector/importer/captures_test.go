@@ -54,7 +54,7 @@ func bring(t *testing.T, name string, d *wire.Declaration) imported {
 		return c.Import(ctx, id, batches)
 	}
 	got.report, err = importer.Import(t.Context(), importer.Input{
-		Name: name, Reader: f, Scheduled: d != nil, OTLP: otlp.NewDecoder(convention.Default()),
+		Name: name, Reader: f, Written: 1796046400e9, Scheduled: d != nil, OTLP: otlp.NewDecoder(convention.Default()),
 	}, keep)
 	if err != nil {
 		t.Fatalf("import: %v", err)
