@@ -66,7 +66,7 @@ func (g *gatling) add(e *gatlingEvent) error {
 	if e.kind == gatlingStart {
 		g.users++
 	}
-	if g.users >= gatlingUsers || len(g.held) >= gatlingEvents {
+	if g.users >= gatlingUsers || len(g.held) >= gatlingEvents || g.users >= gatlingUsers/10 && e.from-g.held[0].from > lookFor {
 		return g.decide()
 	}
 	return nil

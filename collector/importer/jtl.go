@@ -77,7 +77,7 @@ func (j *jtl) add(s *jtlSample) error {
 		return j.row(s)
 	}
 	j.held = append(j.held, *s)
-	if len(j.held) >= jtlHeld {
+	if len(j.held) >= jtlHeld || len(j.held) >= jtlHeld/10 && s.at-j.held[0].at > lookFor {
 		return j.decide()
 	}
 	return nil

@@ -86,7 +86,7 @@ func (s *k6Scenario) event(e *k6Event) error {
 	if e.kind == k6EndOfIteration {
 		s.heldEnds++
 	}
-	if s.heldEnds >= k6Iterations || len(s.held) >= k6Events {
+	if s.heldEnds >= k6Iterations || len(s.held) >= k6Events || s.heldEnds >= k6Iterations/10 && e.end-s.held[0].end > lookFor {
 		return s.decide()
 	}
 	return nil

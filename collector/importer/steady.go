@@ -12,6 +12,10 @@ const (
 	steadyWindow = 512 // sends that are held against the rate later on
 )
 
+// lookFor is for how much event time the beginning of a file is held, at least, to
+// find out how the generator was set up, if enough has come by then.
+const lookFor = int64(30e9)
+
 const adviseSchedule = "--schedule 'constant:RATE/s x DURATION' (or ramp:…) tells when each request was due"
 
 // send is when the request with a place in the schedule was sent.
