@@ -1,0 +1,141 @@
+package plugin
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/grafana/grafana-plugin-sdk-go/data"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+)
+
+func millis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
+
+// steps is a row per step. Percentiles are words with their intervals, so that a
+// refused one says why; their numbers are hidden fields beside them.
+func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
+	steps := picked(v, q)
+	rates := func(name, title string, get func(s *wire.Step) *float64) *data.Field {
+		return unit(field(name, title, column(steps, get)), unitRate)
+	}
+	times := func(name, title string, get func(s *wire.Step) string) *data.Field {
+		return field(name, title, column(steps, get))
+	}
+	p99 := times("p99", "p99 response", func(s *wire.Step) string { return number(&s.ResponseTime, &s.ResponseTime.P99) })
+	p99.Config.Links = d.traceLinks()
+	f := table(
+		"steps",
+		field("step", "Step", column(steps, stepName)),
+		mapped(field("class", "Class", column(steps, func(s *wire.Step) string { return orDash(s.Class) })), words()),
+		rates("offered", "Offered", func(s *wire.Step) *float64 { return s.Offered }),
+		rates("completed", "Completed", func(s *wire.Step) *float64 { return s.Completed }),
+		rates("goodput", "Goodput", func(s *wire.Step) *float64 { return s.Goodput }),
+		times("p50", "p50 response", func(s *wire.Step) string { return number(&s.ResponseTime, &s.ResponseTime.P50) }),
+		p99,
+		times("p99_service", "p99 uncorrected", func(s *wire.Step) string { return number(&s.ServiceTime, &s.ServiceTime.P99) }),
+		field("in_flight", "In flight, by halves", column(steps, halves)),
+		lost(steps),
+		unit(field("drain", "Drain", column(steps, func(s *wire.Step) *float64 { return s.DrainS })), unitSeconds),
+		field("due", "Due", column(steps, func(s *wire.Step) float64 { return float64(s.Due) })),
+		field("why", "Why", column(steps, func(s *wire.Step) string { return s.Stability.Reason })),
+		unit(field("from", "From", column(steps, func(s *wire.Step) time.Time { return s.From })), unitTime),
+		unit(field("to", "To", column(steps, func(s *wire.Step) time.Time { return s.To })), unitTime),
+		hidden(unit(field("p50_s", "p50", column(steps, func(s *wire.Step) *float64 { return valid(&s.ResponseTime, &s.ResponseTime.P50) })), unitSeconds)),
+		hidden(unit(field("p99_s", "p99", column(steps, func(s *wire.Step) *float64 { return valid(&s.ResponseTime, &s.ResponseTime.P99) })), unitSeconds)),
+		hidden(unit(field("first_half", "In flight, first half", column(steps, func(s *wire.Step) *float64 { return s.InFlight.FirstHalf })), unitCount)),
+		hidden(unit(field("second_half", "In flight, second half", column(steps, func(s *wire.Step) *float64 { return s.InFlight.SecondHalf })), unitCount)),
+	)
+	if extra := streaming(steps); extra != nil {
+		f.Fields = append(f.Fields[:8:8], append(extra, f.Fields[8:]...)...)
+	}
+	refusals(f, steps)
+	return shown(f, "table")
+}
+
+// streaming are the columns of services that answer in parts.
+func streaming(steps []*wire.Step) []*data.Field {
+	var first, tokens bool
+	for _, s := range steps {
+		first = first || s.FirstByte != nil
+		tokens = tokens || s.TokensPerS != nil
+	}
+	var out []*data.Field
+	if first {
+		out = append(out, field("first_byte", "p99 first byte", column(steps, func(s *wire.Step) string {
+			if s.FirstByte == nil {
+				return "–"
+			}
+			return number(s.FirstByte, &s.FirstByte.P99)
+		})))
+	}
+	if tokens {
+		out = append(out,
+			decimals(field("tokens", "Tokens/s", column(steps, func(s *wire.Step) *float64 { return s.TokensPerS })), 0),
+			field("inter_token", "p99 between tokens", column(steps, func(s *wire.Step) string {
+				if s.InterToken == nil {
+					return "–"
+				}
+				return number(s.InterToken, &s.InterToken.P99)
+			})))
+	}
+	return out
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// valid is a quantile that is not refused.
+func valid(r *wire.Response, e *wire.Estimate) *float64 {
+	if !r.Valid {
+		return nil
+	}
+	return e.Value
+}
+
+// lost is the share of the requests due that came to nothing.
+func lost(steps []*wire.Step) *data.Field {
+	f := unit(field("lost", "Lost", column(steps, func(s *wire.Step) float64 {
+		return s.DroppedRatio + s.ErrorRatio + s.TimeoutRatio + s.ShedRatio + s.CancelledRatio
+	})), unitRatio)
+	return limit(decimals(describe(f, "Dropped, error, timeout, shed and cancelled, over due"), 1), 0.001, yellow, 0.01, red)
+}
+
+func halves(s *wire.Step) string {
+	a, b := s.InFlight.FirstHalf, s.InFlight.SecondHalf
+	if a == nil || b == nil {
+		return "–"
+	}
+	return digits(*a) + " → " + digits(*b)
+}
+
+// refusals says which steps have no percentiles, and why.
+func refusals(f *data.Frame, steps []*wire.Step) {
+	for _, s := range steps {
+		if !s.ResponseTime.Valid {
+			warn(f, fmt.Sprintf("%s: %s.", stepName(s), refusal(&s.ResponseTime)))
+		}
+	}
+}
+
+// traceLinks lead to the traces of the slowest requests, where a data source
+// with traces is set.
+func (d *Datasource) traceLinks() []data.DataLink {
+	if d.settings.TracesUID == "" {
+		return nil
+	}
+	return []data.DataLink{{
+		Title: "Traces of the slowest requests",
+		Internal: &data.InternalDataLink{
+			DatasourceUID: d.settings.TracesUID, DatasourceName: d.settings.TracesName,
+			Query: map[string]any{
+				"queryType": "traceql",
+				"query":     "{ duration > ${__data.fields.p99_s}s } | select(status)",
+			},
+		},
+	}}
+}
