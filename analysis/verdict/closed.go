@@ -128,15 +128,22 @@ func (j *judge) loopOf(t *judged) (l audit.Law, n int64, ok bool) {
 }
 
 // users is the size of a closed loop's population in a step and who says so: the
-// declaration, the generator's own count, else the level at which the number in
+// generator's own count, the declaration, else the level at which the number in
 // flight stood still.
 func (j *judge) users(t *judged) (n float64, from string) {
+	declared := 0.0
 	if d := j.st.Run.Declaration; d != nil && d.Users != nil {
-		return *d.Users, "declared users"
+		declared = *d.Users
 	}
 	counted := j.st.Telemetry.Of(func(m *fold.Metric) bool { return m.Own == fold.Users && m.Mine })
 	if n, ok := fold.Value(counted, stability.Cut(t.From, t.To, t.Warmup), t.To); ok && n > 0 {
+		if declared > 0 && math.Abs(n-declared) > lawShare*declared {
+			return n, fmt.Sprintf("users counted by the generator (of %s declared)", count(&declared))
+		}
 		return n, "users counted by the generator"
+	}
+	if declared > 0 {
+		return declared, "declared users"
 	}
 	if w := t.Rig.Loop.Result(); w.Kind == audit.ClosedLoop && w.CeilingShare > 0.8 && w.Calm < 0.2 {
 		return float64(w.Ceiling), "users seen"

@@ -84,6 +84,11 @@ func TestUsersAreCounted(t *testing.T) {
 	if f == nil || *f.Value > 0.001 || !strings.Contains(f.Message, "8 users seen") {
 		t.Errorf("seen: %+v", f)
 	}
+	more := 1000.0
+	ev.Of.Declaration = &wire.Declaration{ID: "r", Users: &more}
+	if f = finding(judge(t, ev, query.Options{}), "think_time"); f == nil || !strings.Contains(f.Message, "200 users counted by the generator (of 1,000 declared)") {
+		t.Errorf("counted and declared: %+v", f)
+	}
 	few := 100.0
 	f = finding(judge(t, evidence(closedLoop, loop(400, 0.9, 0.1, 20), &wire.Declaration{ID: "r", Users: &few}), query.Options{}), "closed_loop_law")
 	if f == nil || f.Severity != wire.Warn || !strings.Contains(f.Message, "more than the 100 declared users") {
