@@ -15,7 +15,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 PLATFORMS ?= linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64
 TOOL     := $(GO) tool -modfile=tools/go.mod
 # Load generators for the tests of interoperability, and where they are kept.
-GENERATORS ?= vegeta hey wrk locust jmeter gatling artillery oha
+GENERATORS ?= vegeta hey wrk locust jmeter gatling artillery oha fortio
 GENERATOR_DIR ?= $(or $(PLIMSOLL_GENERATORS),$(HOME)/.cache/plimsoll-generators)
 # The comparison with a collector is a module of its own, kept beside this one.
 BENCH_DIR ?= ../shared/bench

@@ -1,7 +1,9 @@
 package interop
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -110,5 +112,42 @@ func TestWrk2(t *testing.T) {
 	srv.load("orders", write(t, srv.dir, "wrk2.txt", string(out)))
 	v, _ := srv.verdict("orders")
 	want := expect{generator: "wrk2", grade: text(v.Run.Grade).(string), sent: svc.served.Load(), slack: 40}
+	want.check(t, v)
+}
+
+// TestFortio writes fortio's access log, which has the form of line protocol, to
+// the port for it, and imports the log in its other form, which says more.
+func TestFortio(t *testing.T) {
+	t.Parallel()
+	fortio := tool(t, "fortio", "bin/fortio")
+	svc, srv := newService(t), startServer(t)
+	load := func(format, log string) int64 {
+		before := svc.arrived.Load()
+		(&command{dir: srv.dir, args: []string{
+			fortio, "load", "-quiet", "-qps", "70", "-c", "14", "-t", "10s", "-uniform", "-payload", "{}",
+			"-access-log-file", log, "-access-log-format", format, svc.URL + "/orders",
+		}}).run(t)
+		return svc.arrived.Load() - before
+	}
+	sent := load("influx", "access.lines")
+	lines, err := os.ReadFile(filepath.Join(srv.dir, "access.lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post("http://"+srv.api+"/api/v2/write?bucket=fortio&run=lines", "text/plain", bytes.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusNoContent {
+		t.Fatalf("write: %s", resp.Status)
+	}
+	v, _ := srv.verdict("lines")
+	want := expect{generator: "fortio", grade: "S", sent: sent, slack: 14} // it warms its connections up without a word in the log
+	want.check(t, v)
+	want.sent = load("json", "access.json")
+	srv.load("json", filepath.Join(srv.dir, "access.json"))
+	v, _ = srv.verdict("json")
+	want.grade = text(v.Run.Grade).(string)
 	want.check(t, v)
 }
