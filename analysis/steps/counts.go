@@ -91,7 +91,7 @@ func (c *Counts) series() *series {
 	}
 	whole := newSeries(y, w)
 	y, w = slices.Clone(y), slices.Clone(w)
-	for _, run := range silences(c.cells) {
+	for _, run := range silences(c.cells, w) {
 		for i := max(0, run[0]-1); i < min(n, run[1]+1); i++ {
 			y[i], w[i] = 0, 0
 		}
@@ -108,9 +108,9 @@ const (
 )
 
 // silences are runs [from, to) of empty cells in which, by the median of the
-// others, twenty arrivals are missing. More than a third of the cells is not a
-// silence but how the load comes.
-func silences(cells []int64) [][2]int {
+// others, twenty arrivals are missing; the last cell may be a short one. More than
+// a third of the cells is not a silence but how the load comes.
+func silences(cells []int64, seconds []float64) [][2]int {
 	var busy []int64
 	for _, k := range cells {
 		if k > 0 {
@@ -125,11 +125,12 @@ func silences(cells []int64) [][2]int {
 	var out [][2]int
 	total := 0
 	for i := 0; i < len(cells); i++ {
-		j := i
+		j, missing := i, 0.0
 		for j < len(cells) && cells[j] == 0 {
+			missing += float64(median) * seconds[j] / seconds[0]
 			j++
 		}
-		if int64(j-i)*median >= silentCount {
+		if missing >= silentCount {
 			out = append(out, [2]int{i, j})
 			total += j - i
 		}
