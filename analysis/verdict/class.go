@@ -252,7 +252,7 @@ func (j *judge) classify(t *judged) {
 	w := t.wire
 	j.losses(t)
 	switch {
-	case t.Rows == 0 && t.Dropped == 0:
+	case t.Rows == 0 && t.Dropped == 0, j.st.SampledRows > 0: // samplers may prefer failures
 		w.Class = wire.ClassInconclusive
 	case w.DroppedRatio > dropLimit && !j.allowDrops():
 		w.Class = j.dropped(t)
