@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/counts"
+	"github.com/plimsoll/plimsoll/analysis/knee"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
@@ -96,6 +97,9 @@ func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) count
 		Result: r, Rates: len(counts.Rates(in)) > 0, Percentiles: counts.Percentiles(in, 0.5, 0.9, 0.95, 0.99, 0.999),
 		Service: counts.ServiceTimes(in), Response: counts.ResponseTimes(in),
 	}, GradeF
+	if s.Nominal && s.Rate != s.ToRate {
+		s.Counts.Completed = completions(in)
+	}
 	t := in.Totals()
 	before, after := levels(f.counted, &in)
 	if f.run.Finished && (s.Index < 0 || len(f.state.Steps) == 1) {
@@ -118,6 +122,17 @@ func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) count
 	s.EndedGood, s.WarmEnded, s.WarmOK, s.WarmGood = ended-failed, ended, ended-failed, ended-failed
 	s.WarmAttempts = whole(t.Requests)
 	return r
+}
+
+// completions are what each export says was completed.
+func completions(in counts.Input) []knee.Count {
+	out := make([]knee.Count, len(in.Intervals))
+	from := in.From
+	for i, v := range in.Intervals {
+		out[i] = knee.Count{Seconds: float64(v.To-from) / 1e9, Completed: max(0, v.Ended-v.Failed)}
+		from = v.To
+	}
+	return out
 }
 
 // levels are the numbers in flight by the gauge around the intervals of in; 0
@@ -147,4 +162,5 @@ type Counted struct {
 	Percentiles []counts.Percentile
 	Service     counts.Times // counted from the send
 	Response    counts.Times // counted from when requests were due, by the tool itself (grade X)
+	Completed   []knee.Count // by export, of a ramp
 }

@@ -27,7 +27,7 @@ func (f *folder) detect(ctx context.Context, joined []request, requests int64) e
 		}
 	}
 	segments := counts.Find()
-	if len(segments) < 2 {
+	if len(segments) < 2 && (len(segments) == 0 || !segments[0].Ramp()) {
 		return nil
 	}
 	windows := steps.Windows(segments)

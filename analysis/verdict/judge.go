@@ -150,6 +150,7 @@ func (j *judge) document() *wire.Verdict {
 	j.alarms()
 	j.capacity()
 	j.swept = j.sweep()
+	j.climb()
 	j.servers()
 	j.recovery()
 	j.audit()

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/sim"
 )
 
 // stretch is a rate, 1/s, for some seconds.
@@ -270,5 +271,37 @@ func TestFixedPopulation(t *testing.T) {
 	d := &wire.Declaration{ID: "r", Population: "fixed", Objectives: []wire.Objective{{Quantile: &q, MaxS: &limit}}}
 	if v := judge(t, evidence(g, rows, d), query.Options{}); v.Outcome != wire.OutcomePass {
 		t.Errorf("%s: %s", v.Outcome, v.Headline)
+	}
+}
+
+// TestRampGivesALowerBound: a ramp past the capacity bounds it from below, whether
+// it is declared or found, and says no more.
+func TestRampGivesALowerBound(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(35, 1))
+	server := sim.Queue(sim.Fixed(), 4)(100)
+	requests := sim.Run(sim.Config{
+		StartNS: start, Steps: []sim.Step{{RatePerS: 50, ToRate: 150, DurationS: 120}}, Arrivals: sim.Constant(), Server: server,
+	}, rng)
+	var rows []sample.Row
+	for _, q := range requests {
+		rows = append(rows, foldtest.Row(q.Intended, q.Sent, q.Done))
+	}
+	to := 150.0
+	d := &wire.Declaration{
+		ID: "r", Arrival: &wire.Arrival{Model: "open", Process: "constant"},
+		Steps: []wire.DeclareStep{{RatePerS: 50, ToRate: &to, DurationS: 120}},
+	}
+	for _, d := range []*wire.Declaration{d, nil} {
+		v := judge(t, evidence(openLoop, rows, d), query.Options{})
+		c := v.Knee.Capacity
+		if len(v.Steps) != 1 || v.Knee.State != "not_tested" || c == nil || c.Value != nil || c.Hi != nil || c.Lo == nil || *c.Lo < 95 || *c.Lo > 100 {
+			t.Fatalf("%d steps, %+v", len(v.Steps), v.Knee)
+		}
+		f := finding(v, "ramp_capacity")
+		if f == nil || !strings.Contains(f.Message, "the capacity is at least about 9") || v.Steps[0].Class != wire.ClassInconclusive {
+			t.Errorf("%s: %+v", v.Steps[0].Class, f)
+		}
+		t.Log(v.Outcome, v.Headline)
 	}
 }

@@ -25,7 +25,7 @@ func (j *judge) levels() []knee.Level {
 			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful() && !t.lossy, Paced: j.paced(t), Dispersion: t.dispersion(),
 			Returned: pushed && i >= back,
 		}
-		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 {
+		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 || ramps(t.Step) {
 			l.Seconds = 0 // not usable
 		}
 		out[i] = l
