@@ -123,7 +123,7 @@ func (j *judge) late(t *judged) {
 	if standing && record && (long || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step)) {
 		w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
 		w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew %s", clock(at).Format("15:04:05"), t.until())
-		t.growing = true
+		t.growing, t.broke = true, true
 		return
 	}
 	if undecided {

@@ -188,7 +188,7 @@ func (j *judge) capacity() {
 		return
 	}
 	for _, t := range j.steps {
-		if t.wire.Class != wire.ClassUnstable || t.lossy || t.wire.Completed == nil || t.Dropped > 0 {
+		if t.wire.Class != wire.ClassUnstable || t.lossy || t.wire.Completed == nil || t.Dropped > 0 || t.broke {
 			continue
 		}
 		c := *t.wire.Completed

@@ -102,6 +102,7 @@ type judged struct {
 	shed     bool   // most of the losses were rejections
 	result   stability.Result
 	growing  bool // the backlog grows
+	broke    bool // it did so at the end, and not before: what was completed is no capacity
 }
 
 func newJudge(st *fold.State, goals []wire.Objective) *judge {
