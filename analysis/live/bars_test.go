@@ -191,7 +191,11 @@ func TestBarsOnset(t *testing.T) {
 				if !*fullBars && (to < 1.25 || lambda == 20 && to == 1.25) {
 					continue
 				}
-				d, early := measureOnsets(lambda, to, kinds()[name], reps, []bool{true, false})
+				n := reps
+				if name != "scheduled" {
+					n = max(1, reps/2)
+				}
+				d, early := measureOnsets(lambda, to, kinds()[name], n, []bool{true, false})
 				t.Logf("%-10s %3v/s %-4v: %v, %d raised before", name, lambda, to, d, early)
 				limit, ok := limits[name][lambda][to]
 				if ok && (d.quantile(0.5) > slack*limit[0]+1 || d.quantile(0.9) > slack*limit[1]+2) {
@@ -203,13 +207,13 @@ func TestBarsOnset(t *testing.T) {
 }
 
 // TestBarsLostCapacity is the bar of a run at 100/s with a schedule whose server
-// loses capacity in mid-step. At 1,024 runs the noise is about 0.5 s in the median
+// loses capacity in mid-step. At 768 runs the noise is about 0.5 s in the median
 // and 1 s in the ninth decile.
 func TestBarsLostCapacity(t *testing.T) {
 	t.Parallel()
 	reps, slack := 2, 0.5
 	if *fullBars {
-		reps, slack = 32, 0
+		reps, slack = 24, 0
 	}
 	for _, c := range [][3]float64{{1.1, 16, 35}, {1.25, 8, 14}, {2, 6, 7}} {
 		d, _ := measureOnsets(100, c[0], live.Scheduled, reps, []bool{true})

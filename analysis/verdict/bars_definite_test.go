@@ -72,7 +72,7 @@ func TestBarsDefinite(t *testing.T) {
 					if !decidable(s, c) {
 						continue
 					}
-					for i := range reps(1, max(2, int(60_000/(lambda*seconds)))) {
+					for i := range reps(1, max(1, int(24_000/(lambda*seconds)))) {
 						runs = append(runs, bars.Run{System: s, Cell: c, Seed: *firstSeed + 500 + uint64(i)})
 					}
 				}

@@ -95,11 +95,11 @@ func TestBars(t *testing.T) {
 	t.Parallel()
 	b := &bars.Steps{Judge: func(r bars.Run) string { return judgeRun(r).state }, Slack: slack(8), Note: "verdict", First: *firstSeed}
 	if *fullBars {
-		b.Measure(t, 100, 60, 120, 0.5, 0.7, 0.8, 0.9, 0.95, 1.02, 1.05, 1.1, 1.25, 2)
-		b.Measure(t, 20, 60, 120, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.25, 2)
-		b.Measure(t, 4, 60, 120, 0.5, 0.7, 0.8, 0.9, 0.95, 1.02, 1.05, 1.1, 1.25, 2)
-		b.Measure(t, 100, 300, 20, 0.8, 0.9, 1.05, 1.1, 1.25)
-		b.Measure(t, 500, 60, 10, 0.8, 0.9, 1.05, 1.1, 1.25)
+		b.Measure(t, 100, 60, 60, 0.5, 0.7, 0.8, 0.9, 0.95, 1.02, 1.05, 1.1, 1.25, 2)
+		b.Measure(t, 20, 60, 60, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.25, 2)
+		b.Measure(t, 4, 60, 60, 0.5, 0.7, 0.8, 0.9, 0.95, 1.02, 1.05, 1.1, 1.25, 2)
+		b.Measure(t, 100, 300, 8, 0.8, 0.9, 1.05, 1.1, 1.25)
+		b.Measure(t, 500, 60, 6, 0.8, 0.9, 1.05, 1.1, 1.25)
 	} else {
 		b.Measure(t, 100, 60, 3, 0.8, 0.9, 1.05, 1.1, 1.25)
 		b.Measure(t, 20, 60, 3, 0.9, 1.25)
@@ -139,8 +139,8 @@ func TestBarsHeldOut(t *testing.T) {
 		bar("4", "rho >= 1.05: stable", above).AtMost(t, above.Percent("stable"), 0.5)
 	}
 	if *fullBars {
-		measure("held out 150/s 45 s", sim.HeldOut(), 150, 45, 30, 0.4, 0.75, 0.85, 0.92, 1.03, 1.07, 1.15, 1.4)
-		measure("bursts and stalls 100/s 60 s", sim.Uneven(), 100, 60, 150, 0.5, 0.8, 0.9, 0.97, 1.1, 1.25)
+		measure("held out 150/s 45 s", sim.HeldOut(), 150, 45, 24, 0.4, 0.75, 0.85, 0.92, 1.03, 1.07, 1.15, 1.4)
+		measure("bursts and stalls 100/s 60 s", sim.Uneven(), 100, 60, 80, 0.5, 0.8, 0.9, 0.97, 1.1, 1.25)
 		return
 	}
 	measure("held out 150/s 45 s", sim.HeldOut(), 150, 45, 1, 0.85, 1.07)
