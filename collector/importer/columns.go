@@ -129,14 +129,14 @@ func lines(src *Source, sink *Sink, fn func(line []byte) error) error {
 		if err == nil {
 			err = fn(line)
 		}
-		var end *stopped
-		if errors.As(err, &end) {
+		if err == nil {
+			continue
+		}
+		if end, ok := errors.AsType[*stopped](err); ok {
 			return end.error
 		}
-		if err != nil {
-			if err := sink.Bad(err); err != nil {
-				return err
-			}
+		if err := sink.Bad(err); err != nil {
+			return err
 		}
 	}
 }

@@ -40,6 +40,7 @@ func h2loadStatus(b []byte) (sample.Outcome, int16, bool) {
 
 func readH2load(_ context.Context, src *Source, sink *Sink) error {
 	g := &sample.Group{Model: sample.Closed}
+	var row sample.Row
 	err := records(src, sink, '\t', func(f [][]byte) error {
 		if len(f) < 3 {
 			return fmt.Errorf("%w: %d", errColumns, len(f))
@@ -56,9 +57,8 @@ func readH2load(_ context.Context, src *Source, sink *Sink) error {
 		if !ok {
 			return fmt.Errorf("%w %q", errNumber, trimmed(f[1]))
 		}
-		return stop(sink.Row(g, &sample.Row{
-			Sent: sent * 1e3, Done: (sent + took) * 1e3, Index: sample.NoIndex, Outcome: outcome, Status: status,
-		}))
+		row = sample.Row{Sent: sent * 1e3, Done: (sent + took) * 1e3, Index: sample.NoIndex, Outcome: outcome, Status: status}
+		return stop(sink.Row(g, &row))
 	})
 	sink.Warn("h2load writes no request that was under way when the run ended, and with --rps (per client) none of its waiting")
 	sink.Advise("an open generator (Vegeta, oha -q with --latency-correction --db-url, k6 arrival rates) sends whatever the service does")

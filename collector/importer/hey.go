@@ -36,6 +36,7 @@ const (
 
 func readHeyCSV(_ context.Context, src *Source, sink *Sink) error {
 	o := offsets{columns: heyColumns, start: heyOffset, took: heyTook}
+	g, row := &sample.Group{Model: sample.Closed}, sample.Row{}
 	err := o.read(src, sink, func(base int64, f [][]byte, sent, took int64) error {
 		var first int64
 		for _, i := range []int{heyDial, heyWrite, heyDelay} {
@@ -50,10 +51,11 @@ func readHeyCSV(_ context.Context, src *Source, sink *Sink) error {
 			return err
 		}
 		sent += base
-		return stop(sink.Row(&sample.Group{Model: sample.Closed}, &sample.Row{
+		row = sample.Row{
 			Sent: sent, Done: sent + took, FirstByte: sent + min(took, first),
 			Index: sample.NoIndex, Outcome: answered(status), Status: statusOf(status),
-		}))
+		}
+		return stop(sink.Row(g, &row))
 	})
 	sink.Warn("hey writes no request that failed without an answer, and with -q (per worker) a missed tick is lost: what was not sent is counted nowhere")
 	sink.Advise("an open generator (Vegeta, oha -q with --latency-correction --db-url, k6 arrival rates) sends whatever the service does")

@@ -122,6 +122,7 @@ func ohaCSV() Format {
 
 func readOhaCSV(_ context.Context, src *Source, sink *Sink) error {
 	o := offsets{columns: 7, start: 0, took: 4}
+	g, r := &sample.Group{}, sample.Row{}
 	err := o.read(src, sink, func(base int64, f [][]byte, sent, took int64) error {
 		first, err := decimal(f[3], 1e9)
 		if err != nil {
@@ -131,11 +132,11 @@ func readOhaCSV(_ context.Context, src *Source, sink *Sink) error {
 		if err != nil {
 			return err
 		}
-		r := sample.Row{Sent: base + sent, Done: base + sent + took, Index: sample.NoIndex, Outcome: answered(status), Status: statusOf(status)}
+		r = sample.Row{Sent: base + sent, Done: base + sent + took, Index: sample.NoIndex, Outcome: answered(status), Status: statusOf(status)}
 		if first > 0 {
 			r.FirstByte = r.Sent + min(first, took)
 		}
-		return stop(sink.Row(&sample.Group{}, &r))
+		return stop(sink.Row(g, &r))
 	})
 	ohaNotes(sink)
 	sink.Warn("with --latency-correction oha's durations begin before its starts: this file does not tell, and is read as if without")

@@ -275,3 +275,22 @@ func TestYCSB(t *testing.T) {
 		t.Errorf("both: %+v", row)
 	}
 }
+
+// TestLocustBoth: the two files of a run add up to its totals once.
+func TestLocustBoth(t *testing.T) {
+	t.Parallel()
+	both, _ := importUndated(t, "locust-orders_stats_history.csv")
+	f, err := os.Open(filepath.Join("testdata", "locust-orders_stats.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := Import(t.Context(), Input{Name: "locust_stats.csv", Reader: f, Ended: 1796046566e9}, both.keep); err != nil {
+		t.Fatal(err)
+	}
+	in := both.input(t)
+	if got := in.Totals(); got.Ended != 1798 || got.Requests != 1798 {
+		t.Errorf("%+v", got)
+	}
+	within(t, "both", counts.ServiceTimes(in), 0.99, 0.15, 0.1)
+}
