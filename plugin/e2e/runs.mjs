@@ -64,7 +64,8 @@ function simulate({ steps, speed, refuse, timeout, seed }) {
       }
       const begin = Math.max(at, free);
       if (begin - at > timeout) {
-        waiting.push(begin); // its client has gone: it is passed over when its turn comes
+        free = begin + 1 / 310; // its client has gone, which is found out only after most of the work
+        waiting.push(free);
         requests.push({ due: at, done: at + timeout, status: 0 });
         continue;
       }

@@ -41,7 +41,11 @@ func (d *Datasource) series(ctx context.Context, q *Query) (data.Frames, error) 
 		}
 	}
 	for _, name := range q.Names {
-		f.Fields = append(f.Fields, d.seriesField(v, q, name, got.Columns[name]))
+		column := got.Columns[name]
+		if len(column) != len(got.Time) {
+			column = make([]*float64, len(got.Time)) // the server does not know it
+		}
+		f.Fields = append(f.Fields, seriesField(v, q, name, column))
 	}
 	if len(got.Time) == 0 {
 		info(f, "The run has no requests to show over time.")
@@ -98,7 +102,7 @@ func elapsed(times []time.Time) []float64 {
 }
 
 // seriesField is one column, with its unit and colour.
-func (d *Datasource) seriesField(v *wire.Verdict, q *Query, name string, values []*float64) *data.Field {
+func seriesField(v *wire.Verdict, q *Query, name string, values []*float64) *data.Field {
 	title, id := seriesTitle(name)
 	if queue, ok := strings.CutPrefix(name, "queue:"); ok {
 		title, id = queue, unitCount

@@ -1,0 +1,188 @@
+package plugin_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/grafana/grafana-plugin-sdk-go/backend"
+	"github.com/grafana/grafana-plugin-sdk-go/data"
+
+	"github.com/plimsoll/plimsoll/analysis/api/wire"
+)
+
+// One query that fails does not fail the others, and says whose fault it is.
+func TestFailuresStayAlone(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	got := ask(t, s.settings(""), map[string]string{
+		"good":    `{"queryType":"verdict"}`,
+		"unknown": `{"queryType":"latency"}`,
+		"lonely":  `{"queryType":"compare","run":"a"}`,
+		"late":    `{"queryType":"verdict","deadline":"soon"}`,
+		"newer":   `{"queryType":"verdict","version":99}`,
+		"broken":  `{"queryType":`,
+		"clock":   `{"queryType":"series","clock":"moon"}`,
+		"measure": `{"queryType":"alert","measure":"mood"}`,
+		"show":    `{"queryType":"annotations","show":["mood"]}`,
+		"hold":    `{"queryType":"alert","holdMin":-1}`,
+	})
+	if got["good"].Error != nil {
+		t.Errorf("good query: %v", got["good"].Error)
+	}
+	for ref, want := range map[string]string{
+		"unknown": "unknown", "lonely": "second run", "late": "not a time", "newer": "update the plugin",
+		"broken": "read query", "clock": "neither wall nor elapsed", "measure": "mood", "show": "mood", "hold": "minutes",
+	} {
+		r := got[ref]
+		if r.Error == nil || !strings.Contains(r.Error.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", ref, r.Error, want)
+		}
+		if r.ErrorSource != backend.ErrorSourceDownstream {
+			t.Errorf("%s: error source %q", ref, r.ErrorSource)
+		}
+	}
+}
+
+func TestRefusalsOfTheServerAreDownstream(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+		s := newServer(t)
+		s.status = status
+		got := ask(t, s.settings(""), map[string]string{"A": `{"queryType":"verdict"}`})["A"]
+		if got.Error == nil || !strings.Contains(got.Error.Error(), "try otherwise") || got.ErrorSource != backend.ErrorSourceDownstream {
+			t.Errorf("%d: %v from %q", status, got.Error, got.ErrorSource)
+		}
+		if got.Status != backend.Status(status) {
+			t.Errorf("%d: status %d", status, got.Status)
+		}
+	}
+	gone := newServer(t)
+	settings := gone.settings("")
+	gone.Close()
+	if got := ask(t, settings, map[string]string{"A": `{}`})["A"]; got.ErrorSource != backend.ErrorSourceDownstream || got.Error == nil {
+		t.Errorf("a server that is not there: %v from %q", got.Error, got.ErrorSource)
+	}
+}
+
+func TestParametersReachTheServer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.one(t, `{"queryType":"verdict","run":"a/b","deadline":"ttft:500ms,e2e:2s","scenario":"checkout","source":"$__all"}`)
+	want := "/api/v1/runs/a%2Fb/verdict?deadline_s=2&first_byte_deadline_s=0.5&scenario=checkout"
+	if len(s.asked) != 1 || s.asked[0] != want {
+		t.Errorf("asked %q, want %q", s.asked, want)
+	}
+	s.asked = nil
+	s.one(t, `{"queryType":"series","run":"x","names":["offered","queue:db"],"deadline":"300ms"}`)
+	if len(s.asked) != 2 || !strings.Contains(s.asked[1], "max_points=500&names=offered%2Cqueue%3Adb") {
+		t.Errorf("asked %q", s.asked)
+	}
+}
+
+// A long answer is refused, and a long list is cut and says so.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	long := make([]wire.Finding, 0, 5000)
+	for i := range 5000 {
+		long = append(long, wire.Finding{Code: "alarm", Severity: "warn", Message: fmt.Sprintf("%d %s", i, strings.Repeat("x", 400))})
+	}
+	s.verdict(t, func(v *wire.Verdict) { v.Findings = long })
+	got := ask(t, s.settings(`{"maxAnswerMiB":1}`), map[string]string{"A": `{"queryType":"findings"}`})["A"]
+	if got.Error == nil || !strings.Contains(got.Error.Error(), "too large") || got.ErrorSource != backend.ErrorSourceDownstream {
+		t.Errorf("an answer over the limit: %v from %q", got.Error, got.ErrorSource)
+	}
+	cut := s.one(t, `{"queryType":"findings"}`)
+	if rows := cut.Frames[0].Rows(); rows != 1000 || !strings.Contains(notices(cut), "1000 of 5000") {
+		t.Errorf("%d rows with notices %q", rows, notices(cut))
+	}
+	many := wire.RunList{NextCursor: "more"}
+	for i := range 3 {
+		many.Runs = append(many.Runs, wire.RunItem{ID: fmt.Sprint(i), State: wire.Finished})
+	}
+	s.instead["runs"] = many
+	list := s.one(t, `{"queryType":"runs","limit":3}`)
+	if rows := list.Frames[0].Rows(); rows != 3 || !strings.Contains(notices(list), "newest 3 runs") {
+		t.Errorf("%d runs with notices %q", rows, notices(list))
+	}
+}
+
+func TestElapsedClockStartsAtZero(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	start := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+	s.instead["series"] = wire.SeriesAnswer{
+		Time: []time.Time{start, start.Add(time.Second)}, Columns: map[string][]*float64{"offered": {new(1.0), nil}},
+	}
+	f := s.one(t, `{"queryType":"series","names":["offered"],"clock":"elapsed","prefix":"before: "}`).Frames[0]
+	if f.Fields[0].At(0) != 0.0 || f.Fields[0].At(1) != 1.0 || f.Fields[1].Config.DisplayNameFromDS != "before: Offered" {
+		t.Errorf("clock %v %v, name %q", f.Fields[0].At(0), f.Fields[0].At(1), f.Fields[1].Config.DisplayNameFromDS)
+	}
+}
+
+func TestAlertNumbers(t *testing.T) {
+	t.Parallel()
+	check := func(measure string, want float64, change func(v *wire.Verdict)) {
+		t.Helper()
+		s := newServer(t)
+		s.verdict(t, change)
+		got := s.one(t, `{"queryType":"alert","measure":"`+measure+`"}`)
+		if len(got.Frames) != 1 || len(got.Frames[0].Fields) != 1 {
+			t.Fatalf("%s: %d frames", measure, len(got.Frames))
+		}
+		f := got.Frames[0]
+		if f.Meta.Type != data.FrameTypeNumericMulti || f.Fields[0].At(0) != want {
+			t.Errorf("%s: %v of type %s, want %v", measure, f.Fields[0].At(0), f.Meta.Type, want)
+		}
+		for _, label := range []string{"run", "run_id"} {
+			if _, ok := f.Fields[0].Labels[label]; ok {
+				t.Errorf("%s: label %s changes from run to run", measure, label)
+			}
+		}
+		if f.Fields[0].Labels["run_name"] != "orders" || f.Fields[0].Labels["scenario"] != "orders" {
+			t.Errorf("%s: labels %v", measure, f.Fields[0].Labels)
+		}
+	}
+	for outcome, code := range map[string]float64{"pass": 0, "inconclusive": 1, "invalid": 2, "fail": 3} {
+		check("outcome", code, func(v *wire.Verdict) { v.Outcome = outcome })
+	}
+	check("unstable", 3, func(*wire.Verdict) {})
+	check("unstable", 0, func(v *wire.Verdict) { v.Outcome = "pass" })
+	check("unstable", 1, func(v *wire.Verdict) { v.Outcome, v.Findings = "inconclusive", nil })
+	check("unstable", 3, func(v *wire.Verdict) {
+		v.Run.State, v.Outcome, v.Findings = wire.Live, "inconclusive", []wire.Finding{{Code: "alarm"}}
+	})
+	check("generator", 2, func(v *wire.Verdict) { v.Audit.Valid = false })
+	check("generator", 0, func(v *wire.Verdict) { v.Audit.Valid = true })
+	for state, code := range map[string]float64{"sustained": 3, "degraded": 3, "undecided": 1, "draining": 1, "recovered": 0, "not_tested": 0} {
+		check("recovery", code, func(v *wire.Verdict) { v.Metastability.State = state })
+	}
+	for state, code := range map[string]float64{wire.Missed: 3, wire.Met: 0, wire.Undecided: 1} {
+		check("goodput", code, func(v *wire.Verdict) {
+			v.Objectives = []wire.Held{{Kind: wire.GoodputKind, Title: "goodput>=99%", State: state}, {Kind: wire.QuantileKind, State: wire.Missed}}
+		})
+	}
+}
+
+// A run that has ended counts for the hold, and only the newest of a name.
+func TestAlertHolds(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	end := time.Date(2026, 11, 30, 10, 5, 0, 0, time.UTC) // of the range
+	item := func(name string, ago time.Duration) wire.RunItem {
+		at := end.Add(-ago)
+		return wire.RunItem{ID: name + ago.String(), Name: name, State: wire.Finished, StartedAt: &at, EndedAt: &at}
+	}
+	s.instead["runs"] = wire.RunList{Runs: []wire.RunItem{item("a", time.Minute), item("a", 2*time.Minute), item("b", 14*time.Minute), item("c", 16*time.Minute)}}
+	s.one(t, `{"queryType":"alert"}`)
+	if got := strings.Join(s.asked, " "); !strings.Contains(got, "a1m0s") || !strings.Contains(got, "b14m0s") || strings.Contains(got, "a2m") || strings.Contains(got, "c16m") {
+		t.Errorf("asked %s", got)
+	}
+	empty := s.one(t, `{"queryType":"alert","holdMin":0.5}`)
+	if len(empty.Frames) != 1 || len(empty.Frames[0].Fields) != 0 {
+		t.Errorf("no run within the hold gives %d frames of %d fields", len(empty.Frames), len(empty.Frames[0].Fields))
+	}
+}
