@@ -219,7 +219,7 @@ func openFile(env *cli.Env, name string, q *api.ImportQuery) (file io.ReadCloser
 		file = io.NopCloser(env.Stdin)
 		f, _ = env.Stdin.(*os.File)
 	} else {
-		if f, err = os.Open(name); err != nil { //nolint:gosec // the user names the file
+		if f, err = os.Open(name); err != nil {
 			return nil, 0, err
 		}
 		file, q.File = f, filepath.Base(name)

@@ -73,10 +73,7 @@ func (g *gatling) add(e *gatlingEvent) error {
 }
 
 // close ends the simulation.
-func (g *gatling) close(after error) error {
-	if after != nil {
-		return nil
-	}
+func (g *gatling) close() error {
 	if !g.decided {
 		if err := g.decide(); err != nil {
 			return err

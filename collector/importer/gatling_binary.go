@@ -54,7 +54,7 @@ func readGatlingBinary(_ context.Context, src *Source, sink *Sink) error {
 		at := src.Offset()
 		kind, err := src.ReadByte()
 		if errors.Is(err, io.EOF) {
-			return g.close(nil)
+			return g.close()
 		}
 		if err == nil && (n == 1) != (kind == gatlingRunRecord) {
 			err = fmt.Errorf("a record of type %d is out of place", kind)
@@ -67,7 +67,7 @@ func readGatlingBinary(_ context.Context, src *Source, sink *Sink) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			sink.report.Torn = true
-			return g.close(nil)
+			return g.close()
 		case err != nil:
 			return fmt.Errorf("read Gatling log: record %d at offset %d: %w", n, at, err)
 		}

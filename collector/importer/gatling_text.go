@@ -45,7 +45,10 @@ func readGatlingText(_ context.Context, src *Source, sink *Sink) error {
 		}
 		return stop(g.add(&e))
 	})
-	return errors.Join(err, g.close(err))
+	if err != nil {
+		return err
+	}
+	return g.close()
 }
 
 // gatlingTextRequest reads a request of any version: what stands before the name

@@ -71,23 +71,6 @@ func (s *jsonScan) object(fn func(key []byte)) {
 	}
 }
 
-// array calls fn for each element; fn must read the value or skip it.
-func (s *jsonScan) array(fn func()) {
-	if !s.take('[') {
-		return
-	}
-	if s.peek() == ']' {
-		s.i++
-		return
-	}
-	for s.err == nil {
-		fn()
-		if s.more(']') {
-			return
-		}
-	}
-}
-
 // more reads a comma, or the end of an object or array and returns true.
 func (s *jsonScan) more(end byte) bool {
 	switch s.peek() {
@@ -296,4 +279,6 @@ func (s *jsonScan) end() {
 }
 
 // view is b as a string that must not outlive it.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func view(b []byte) string { //nolint:gosec // callers do not keep it
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}

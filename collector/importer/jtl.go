@@ -63,7 +63,6 @@ func newJTL(sink *Sink) *jtl {
 func jtlThread(name string) (group string, number int64) {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
-		number = 0
 		i--
 	}
 	if i == len(name) || i == 0 || name[i-1] != '-' || len(name)-i > 9 {
@@ -83,10 +82,7 @@ func (j *jtl) add(s *jtlSample) error {
 	return nil
 }
 
-func (j *jtl) close(after error) error {
-	if after != nil {
-		return nil
-	}
+func (j *jtl) close() error {
 	if !j.decided {
 		if err := j.decide(); err != nil {
 			return err

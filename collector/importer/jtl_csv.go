@@ -78,7 +78,7 @@ func jtlDefault(fields [][]byte) []string {
 }
 
 // utf8BOM is what some editors put before a file.
-var utf8BOM = []byte("\xef\xbb\xbf") //nolint:gochecknoglobals // read only
+var utf8BOM = []byte("\xef\xbb\xbf")
 
 // jtlLines bounds the lines of one sample: messages may hold line ends.
 const jtlLines = 1000
@@ -126,7 +126,10 @@ func readJTLCSV(_ context.Context, src *Source, sink *Sink) error {
 		}
 		return stop(j.add(&s))
 	})
-	return errors.Join(err, j.close(err))
+	if err != nil {
+		return err
+	}
+	return j.close()
 }
 
 // jtlParser reads samples from the fields of a line.

@@ -32,7 +32,7 @@ func readJTLXML(_ context.Context, src *Source, sink *Sink) error {
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			sink.report.Torn = !x.closed
-			return j.close(nil)
+			return j.close()
 		case err != nil:
 			return fmt.Errorf("read JMeter results: before offset %d: %w", src.Offset(), err)
 		case !isSample(t.name):

@@ -59,12 +59,12 @@ func (c *k6Counts) sample(m k6Metric, at int64, value float64, tags *k6Tags) err
 	second = max(second, c.now-k6Late+1)
 	switch m {
 	case k6Reqs:
-		c.count("http_reqs", sample.Counter, tags, false, second, value)
+		c.count("http_reqs", tags, false, second, value)
 	case k6Failed:
-		c.count("http_req_failed.total", sample.Counter, tags, value != 0, second, 1)
+		c.count("http_req_failed.total", tags, value != 0, second, 1)
 	case k6Dropped:
 		c.sink.report.drop(at, value)
-		c.count("dropped_iterations", sample.Counter, tags, false, second, value)
+		c.count("dropped_iterations", tags, false, second, value)
 	case k6VUs, k6VUsMax:
 		name := "vus"
 		if m == k6VUsMax {
@@ -72,7 +72,7 @@ func (c *k6Counts) sample(m k6Metric, at int64, value float64, tags *k6Tags) err
 		}
 		c.at(name, sample.Gauge, &k6Tags{}, false, second).value = value
 	case k6Iteration:
-		c.count("iterations", sample.Counter, tags, false, second, 1)
+		c.count("iterations", tags, false, second, 1)
 		c.measure("iteration_duration", tags, second, value)
 	case k6Duration:
 		c.measure("http_req_duration", tags, second, value)
@@ -80,8 +80,8 @@ func (c *k6Counts) sample(m k6Metric, at int64, value float64, tags *k6Tags) err
 	return nil
 }
 
-func (c *k6Counts) count(name string, kind sample.Kind, tags *k6Tags, nonzero bool, second int64, value float64) {
-	c.at(name, kind, tags, nonzero, second).value += value
+func (c *k6Counts) count(name string, tags *k6Tags, nonzero bool, second int64, value float64) {
+	c.at(name, sample.Counter, tags, nonzero, second).value += value
 }
 
 // k6Scale makes buckets of 0.54 % width.

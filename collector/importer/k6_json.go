@@ -60,8 +60,7 @@ type k6Line struct {
 	value  float64
 	tags   k6Tags
 
-	scan   jsonScan
-	isData bool
+	scan jsonScan
 }
 
 // errPoint says that a point lacks what it must have.

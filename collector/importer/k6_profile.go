@@ -110,8 +110,8 @@ func k6Model(starts, ends []int64, unit int64) sample.Model {
 		return sample.UnknownModel
 	}
 	open := true
-	for _, within := range []int64{20e3, 50e3, 100e3, 200e3, 500e3} {
-		n, within := 0, within+unit
+	for _, moment := range []int64{20e3, 50e3, 100e3, 200e3, 500e3} {
+		n, within := 0, moment+unit
 		for _, at := range starts {
 			if i, found := slices.BinarySearch(ends, at); found || i > 0 && at-ends[i-1] <= within || i < len(ends) && ends[i]-at < unit {
 				n++
@@ -122,7 +122,7 @@ func k6Model(starts, ends []int64, unit int64) sample.Model {
 		if share >= k6Follows && share-chance >= k6Beyond {
 			return sample.Closed
 		}
-		if share-chance > k6Chance || within <= 50e3+unit && chance > 0.6 {
+		if share-chance > k6Chance || moment <= 50e3 && chance > 0.6 {
 			open = false
 		}
 	}

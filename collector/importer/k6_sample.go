@@ -61,7 +61,6 @@ type k6Tags struct {
 	vu, iter  int64
 	joined    bool // vu and iter are known
 	grpc      bool
-	browser   bool
 }
 
 // k6Request is a request as its samples tell it.

@@ -39,7 +39,10 @@ func otlpJSON() Format {
 				}
 				return o.json(line)
 			})
-			return errors.Join(err, o.close(err))
+			if err != nil {
+				return err
+			}
+			return o.close()
 		},
 	}
 }
@@ -50,8 +53,7 @@ func otlpProto() Format {
 	return Format{
 		Name: "otlp-proto", Title: "OTLP as protobuf", Generator: "otlp",
 		Sniff: func(head []byte) bool {
-			framing, _ := otlpFraming(head)
-			return framing != noFraming
+			return otlpFraming(head) != noFraming
 		},
 		Read: readOTLPProto,
 	}
@@ -70,7 +72,7 @@ const (
 
 // otlpFraming tells how messages are framed: after the length stands field 1 of
 // the request, whose own length fits into it.
-func otlpFraming(head []byte) (framing, int) {
+func otlpFraming(head []byte) framing {
 	fits := func(b []byte, n uint64) bool {
 		if n < 2 || n > mostOTLP || len(b) < 4 || b[0] != 0x0a {
 			return false
@@ -84,19 +86,19 @@ func otlpFraming(head []byte) (framing, int) {
 		return inner == 0 || len(next) > 0 && (next[0] == 0x0a || next[0] == 0x12)
 	}
 	if len(head) >= 8 && fits(head[4:], uint64(binary.BigEndian.Uint32(head))) {
-		return fourBytes, 4
+		return fourBytes
 	}
 	if n, size := binary.Uvarint(head); size > 0 && fits(head[size:], n) {
-		return varint, size
+		return varint
 	}
-	return noFraming, 0
+	return noFraming
 }
 
 func readOTLPProto(_ context.Context, src *Source, sink *Sink) error {
 	if sink.OTLP == nil {
 		return errNoOTLP
 	}
-	frame, _ := otlpFraming(src.Head())
+	frame := otlpFraming(src.Head())
 	if frame == noFraming {
 		return errors.New("read OTLP file: no length before the first message")
 	}
@@ -107,10 +109,10 @@ func readOTLPProto(_ context.Context, src *Source, sink *Sink) error {
 		size, err := frame.length(src)
 		switch {
 		case errors.Is(err, io.EOF):
-			return o.close(nil)
+			return o.close()
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			sink.report.Torn = true
-			return o.close(nil)
+			return o.close()
 		case err != nil || size > mostOTLP:
 			return fmt.Errorf("read OTLP file: message %d at offset %d: its length %d is beyond %d bytes", n, at, size, mostOTLP)
 		}
@@ -120,7 +122,7 @@ func readOTLPProto(_ context.Context, src *Source, sink *Sink) error {
 		buf = buf[:size]
 		if _, err := io.ReadFull(src, buf); err != nil {
 			sink.report.Torn = true
-			return o.close(nil)
+			return o.close()
 		}
 		err = o.proto(buf)
 		if end, ok := errors.AsType[*stopped](err); ok {
@@ -231,7 +233,7 @@ func protoField(b []byte, number int) ([]byte, bool) {
 			return nil, false
 		}
 		b = b[n:]
-		size := uint64(0)
+		var size uint64
 		switch tag & 7 {
 		case 0:
 			if _, n = binary.Uvarint(b); n <= 0 {
@@ -278,8 +280,8 @@ func (o *otlpFile) batches(batches []*sample.Batch, err error) error {
 	return nil
 }
 
-func (o *otlpFile) close(after error) error {
-	if after == nil && o.others > 0 {
+func (o *otlpFile) close() error {
+	if o.others > 0 {
 		o.sink.Warn("%d messages hold neither requests of a generator nor metrics that are read, or another signal", o.others)
 	}
 	return nil

@@ -30,7 +30,10 @@ func vegetaJSON() Format {
 				}
 				return stop(v.add(&r))
 			})
-			return errors.Join(err, v.close(err))
+			if err != nil {
+				return err
+			}
+			return v.close()
 		},
 	}
 }
@@ -109,7 +112,10 @@ func vegetaCSV() Format {
 				}
 				return stop(v.add(&r))
 			})
-			return errors.Join(err, v.close(err))
+			if err != nil {
+				return err
+			}
+			return v.close()
 		},
 	}
 }
@@ -191,10 +197,10 @@ func readVegetaGob(_ context.Context, src *Source, sink *Sink) error {
 		err := dec.Decode(&w)
 		switch {
 		case errors.Is(err, io.EOF):
-			return v.close(nil)
+			return v.close()
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			sink.report.Torn = true
-			return v.close(nil)
+			return v.close()
 		case err != nil:
 			return fmt.Errorf("read Vegeta results: record %d, before offset %d: %w", n, src.Offset(), err)
 		}

@@ -56,11 +56,8 @@ func (v *vegeta) add(r *vegetaResult) error {
 	return a.add(r)
 }
 
-// close ends the results; after an error there is nothing left to do.
-func (v *vegeta) close(after error) error {
-	if after != nil {
-		return nil
-	}
+// close ends the results.
+func (v *vegeta) close() error {
 	for _, a := range v.order {
 		if err := a.decide(); err != nil {
 			return err
