@@ -91,7 +91,7 @@ func quote(s string) string {
 // has numbers carries them beside it, so that a rule can put them into words.
 func (s *Status) writeVerdict(gauge func(name string, v float64, labels ...string), is func(bool) float64) {
 	step, offered, capacity := "", 0.0, 0.0
-	unstable := s.unstable()
+	unstable := s.Unstable()
 	if unstable {
 		for _, a := range Seen(s.Run, &s.Now) {
 			step = a.Step

@@ -270,5 +270,5 @@ func (w *Watcher) Watching(id string) (now fold.Now, ok bool) {
 	return f.status.Now, true
 }
 
-// unstable reports whether a status says that the backlog grows.
-func (s *Status) unstable() bool { return !s.Ended && s.Now.State == live.Unstable }
+// Unstable reports whether the backlog of a run that goes on grows.
+func (s *Status) Unstable() bool { return !s.Ended && s.Now.State == live.Unstable }

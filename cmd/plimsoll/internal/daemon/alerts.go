@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/alert"
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/outward"
 )
 
 // Times of the watch: how often it looks whether runs have changed, how often at
@@ -44,20 +46,46 @@ func (w watched) Judge(ctx context.Context, id string) (*wire.Verdict, error) {
 	return w.d.api.Judge(ctx, id)
 }
 
-// startAlerts begins to watch the runs that go on.
-func (d *Daemon) startAlerts() error {
+// prepareAlerts makes what watches runs and speaks of them; nothing is at work
+// before startAlerts.
+func (d *Daemon) prepareAlerts() error {
 	book, err := alert.OpenBook(filepath.Join(d.cfg.DataDir, "alerts.json"))
 	if err != nil {
 		return err
 	}
+	if line := d.cfg.OnVerdict; line != "" {
+		d.command = alert.NewCommand(line, watched{d}.Judge, d.cfg.Environ, d.cfg.Log)
+	}
+	d.watcher = alert.NewWatcher(alert.Config{
+		JudgeEvery: judgeEvery, Looks: 2, Now: d.cfg.Now, Log: d.cfg.Log, Raised: d.raised,
+	}, watched{d}, book)
+	d.outward, err = outward.New(context.Background(), outward.Config{
+		Lookup: lookupIn(d.cfg.Environ), Version: d.cfg.Version, Statuses: d.watcher.Statuses,
+	})
+	if err != nil {
+		return fmt.Errorf("send OTLP: %w", err)
+	}
+	return nil
+}
+
+func lookupIn(environ []string) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, v := range environ {
+			if k, value, _ := strings.Cut(v, "="); k == name {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// startAlerts begins to watch the runs that go on.
+func (d *Daemon) startAlerts() {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWatching = cancel
-	cfg := alert.Config{JudgeEvery: judgeEvery, Looks: 2, Now: d.cfg.Now, Log: d.cfg.Log}
 	if d.command != nil {
-		cfg.Raised = d.command.Raised
 		d.background.Go(func() { d.command.Run(ctx) })
 	}
-	d.watcher = alert.NewWatcher(cfg, watched{d}, book)
 	d.background.Go(func() {
 		t := time.NewTicker(watchEvery)
 		defer t.Stop()
@@ -72,14 +100,13 @@ func (d *Daemon) startAlerts() error {
 		}
 	})
 	if d.cfg.AlertWebhook == "" {
-		return nil
+		return
 	}
 	hook := &alert.Webhook{
-		URL: d.cfg.AlertWebhook, Form: alert.Form(d.cfg.AlertForm), Server: d.server(), Book: book,
+		URL: d.cfg.AlertWebhook, Form: alert.Form(d.cfg.AlertForm), Server: d.server(), Book: d.watcher.Book(),
 		Client: &http.Client{Timeout: webhookTimeout}, Log: d.cfg.Log,
 	}
 	d.background.Go(func() { hook.Run(ctx) })
-	return nil
 }
 
 // judged is told of every verdict on a finished run, once.
@@ -87,6 +114,15 @@ func (d *Daemon) judged(v *wire.Verdict) {
 	if d.command != nil {
 		d.command.Judged(v)
 	}
+	d.outward.Verdict(context.Background(), v)
+}
+
+// raised is told of every alert of a run that goes on.
+func (d *Daemon) raised(a alert.Alert) {
+	if d.command != nil {
+		d.command.Raised(a)
+	}
+	d.outward.Alert(context.Background(), a)
 }
 
 // server is the URL at which others reach the API.

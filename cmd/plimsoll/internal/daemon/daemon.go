@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/alert"
 	"github.com/plimsoll/plimsoll/analysis/api"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/outward"
 	"github.com/plimsoll/plimsoll/analysis/verdict"
 	"github.com/plimsoll/plimsoll/analysis/warm"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/importing"
@@ -54,6 +55,7 @@ type Daemon struct {
 
 	watcher *alert.Watcher
 	command *alert.Command // nil when there is none
+	outward *outward.Sender
 
 	stopKeeping  context.CancelFunc
 	stopWatching context.CancelFunc
@@ -89,12 +91,13 @@ func (d *Daemon) start() error {
 	if d.intake, err = startIntake(d); err != nil {
 		return err
 	}
+	if err := d.prepareAlerts(); err != nil {
+		return err
+	}
 	if err := d.startAPI(); err != nil {
 		return err
 	}
-	if err := d.startAlerts(); err != nil {
-		return err
-	}
+	d.startAlerts()
 	if err := d.startAdmin(); err != nil {
 		return err
 	}
@@ -134,9 +137,6 @@ func (d *Daemon) startAPI() error {
 	bounds.MaxBodyBytes, bounds.CacheBytes = int64(d.cfg.MaxBodyBytes), int64(d.cfg.CacheBytes)
 	bounds.MaxStreams, bounds.MaxComputing = d.cfg.MaxStreams, d.cfg.MaxComputing
 	d.states = warm.NewStates(fold.Build, stateBytes, d.cfg.Now)
-	if line := d.cfg.OnVerdict; line != "" {
-		d.command = alert.NewCommand(line, watched{d}.Judge, d.cfg.Environ, d.cfg.Log)
-	}
 	var err error
 	d.api, err = api.New(bounds, api.Deps{
 		Runs:     catalogue{d.runs, d.states, d.judged, d.cfg.Now, &d.background},
@@ -220,6 +220,11 @@ func (d *Daemon) stop(ctx context.Context) error {
 	}
 	d.stopKeeping()
 	d.stopWatching()
+	if d.outward != nil {
+		if err := d.outward.Shutdown(ctx); err != nil { // the collector's trouble is not ours
+			d.cfg.Log.Warn("what was concluded last was not sent", "error", err)
+		}
+	}
 	if d.api != nil {
 		d.api.Close()
 		d.states.Close()
