@@ -41,7 +41,7 @@ func (s *Step) size() int {
 		n += s.Rig.Batches.Size()
 	}
 	for _, src := range s.SourceSteps {
-		n += 128 + src.Response.Size()
+		n += 128 + src.Response.Size() + src.SendDelay.Size()
 	}
 	return n
 }

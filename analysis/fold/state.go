@@ -200,6 +200,7 @@ type Minimum struct {
 type SourceStep struct {
 	Sent, Errors int64
 	Response     *response.Histogram
+	SendDelay    *response.Histogram // of first attempts
 	SendDelayMax int64
 }
 

@@ -163,7 +163,7 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 		s := b.steps[i]
 		src := s.SourceSteps[g.Source]
 		if src == nil {
-			src = &SourceStep{Response: response.New(2)}
+			src = &SourceStep{Response: response.New(2), SendDelay: response.New(2)}
 			s.SourceSteps[g.Source] = src
 		}
 		src.Sent++
@@ -177,6 +177,9 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 			s.Service.Record(r.Done - r.Sent)
 			src.Response.Record(r.Done - due)
 			src.SendDelayMax = max(src.SendDelayMax, r.Sent-due)
+			if r.Attempt == 0 {
+				src.SendDelay.Record(r.Sent - due)
+			}
 		}
 	}
 	w.f.series.attempt(r, due)

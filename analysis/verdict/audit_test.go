@@ -111,6 +111,11 @@ func TestAuditFromRows(t *testing.T) {
 	two := changed(openLoop, nil, func(int, *sample.Row, *rand.Rand) {})
 	slower := changed(second, nil, func(_ int, r *sample.Row, rng *rand.Rand) { took(r, 90e6*rng.ExpFloat64()) })
 	two.Batches = append(two.Batches, slower.Batches...)
+	tardy := changed(openLoop, nil, func(int, *sample.Row, *rand.Rand) {})
+	behind := changed(second, nil, func(_ int, r *sample.Row, rng *rand.Rand) { // sent late, answered as soon as the others
+		r.Sent = min(r.Sent+int64(30e6*rng.Float64()), r.Done)
+	})
+	tardy.Batches = append(tardy.Batches, behind.Batches...)
 	scheduled := func(n float64) *foldtest.Evidence {
 		ev := evidence(openLoop, healthy(), nil)
 		counters(ev, map[string]float64{"loadtest.arrivals.scheduled": n}, start+60e9)
@@ -158,6 +163,7 @@ func TestAuditFromRows(t *testing.T) {
 		{"closed_loop", wire.Warn, 1000, 1e6, evidence(closedLoop, slow(1), nil)},
 		{"closed_loop_slump", wire.Warn, 0.88, 0.92, evidence(closedLoop, slow(10), nil)},
 		{"hosts_disagree", wire.Warn, 0.05, 0.07, two},
+		{"hosts_disagree", wire.Warn, 0.025, 0.035, tardy},
 		{"stall", wire.Warn, 0.9, 1.1, stops(20)},
 		{"more_stalls", wire.Info, 2, 2, stops(10, 20, 30, 40, 50)},
 		{"generator_exhausted", wire.Invalid, 0.02, 0.02, changed(openLoop, nil, func(i int, r *sample.Row, _ *rand.Rand) {

@@ -188,7 +188,7 @@ func (j *judge) disagreement(t *judged) {
 	var all []audit.Source
 	for _, name := range slices.Sorted(maps.Keys(t.SourceSteps)) {
 		s := t.SourceSteps[name]
-		all = append(all, audit.Source{Name: name, Requests: s.Sent, Errors: s.Errors, Response: s.Response})
+		all = append(all, audit.Source{Name: name, Requests: s.Sent, Errors: s.Errors, Response: s.Response, SendDelay: s.SendDelay})
 	}
 	for i, d := range audit.Disagree(all) {
 		if i == mostStalls {
@@ -198,8 +198,16 @@ func (j *judge) disagreement(t *judged) {
 		if d.What == "errors" {
 			here, others = share(d.Here), share(d.Others)
 		}
-		t.find("hosts_disagree", wire.Warn, d.Here, "%s %s differs from the other sources: %s %s against %s.", t.at(), d.Source, d.What, here, others)
+		t.find("hosts_disagree", wire.Warn, d.Here, "%s %s differs from the other sources: %s %s against %s.", t.at(), d.Source, spoken(d.What), here, others)
 	}
+}
+
+// spoken names a difference of sources in a sentence.
+func spoken(what string) string {
+	if what == "send_delay" {
+		return "p99 of the send delay"
+	}
+	return what
 }
 
 // percentiles of the document.
