@@ -46,11 +46,7 @@ func ranks(n uint64, table []ranked) *sample.Distribution {
 		for i++; i < len(table) && table[i].lo < hi; i++ { // not to be told apart
 			last, lo, hi = table[i].rank, min(lo, table[i].lo), max(hi, table[i].hi)
 		}
-		if len(d.Bounds) == 0 && lo == 0 {
-			first = 1
-		} else if n := len(d.Bounds); n > 0 && d.Bounds[n-1] >= lo {
-			first = seen + 1 // nothing lies between this and the one before
-		} else {
+		if n := len(d.Bounds); n == 0 && lo > 0 || n > 0 && lo > d.Bounds[n-1] { // something may lie before
 			add(lo, first-1)
 		}
 		add(hi, last)
