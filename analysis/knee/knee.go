@@ -205,6 +205,14 @@ func (s *sweep) capacity() {
 		e.Lo, e.Hi = max(0, c-half), c+half
 	}
 	lo, hi := s.bracket()
+	for i, l := range s.Levels {
+		if l.Served || l.Fallen || l.Offered < c {
+			continue
+		}
+		if e.Hi = max(e.Hi, s.rungs[i].capacityHi); math.IsInf(e.Hi, 1) {
+			e.Hi = max(c, s.rungs[len(s.rungs)-1].offered)
+		}
+	}
 	if !math.IsInf(hi, 1) {
 		if s.Rates >= leastRates {
 			s.Bracket = []float64{lo, hi}

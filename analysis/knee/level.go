@@ -23,6 +23,10 @@ type Level struct {
 	Due int64
 	// Dispersion is the variance-to-mean ratio of departures; 0 when unknown.
 	Dispersion float64
+	// CapacityHi is the upper end of the capacity that the in-flight curve of the
+	// level allows, 1/s: a server that gains from concurrency may not have filled
+	// up. 0 when unknown; +Inf when the level sets no limit.
+	CapacityHi float64
 	Dropped    bool // the generator dropped over 1 % of the arrivals
 	Stability  stability.State
 	Meets      bool // it meets the objectives, or there are none
@@ -58,6 +62,7 @@ func (l *Level) usable() bool {
 type rung struct {
 	offered, seconds, rate float64
 	busyDispersion         float64 // Σ seconds·max(1, φ)
+	capacityHi             float64 // highest of Level.CapacityHi
 	lack                   float64 // by how much fewer arrived than were offered, 1/s; negative: more
 	stable, meets          bool
 	paced, dropped         bool
@@ -84,8 +89,8 @@ func rungs(levels []Level) []rung {
 		}
 		r := rung{
 			offered: l.Offered, seconds: l.Seconds, rate: l.Rate(), busyDispersion: l.Seconds * max(1, l.Dispersion),
-			stable: l.Stability == stability.Stable || promoted[i] && l.Stability != stability.Unstable,
-			meets:  l.Meets, paced: l.Paced, dropped: l.Dropped,
+			stable:     l.Stability == stability.Stable || promoted[i] && l.Stability != stability.Unstable,
+			capacityHi: l.CapacityHi, meets: l.Meets, paced: l.Paced, dropped: l.Dropped,
 		}
 		arrived := l.arrived()
 		r.lack = l.Offered - arrived
@@ -128,6 +133,7 @@ func (r *rung) add(o *rung) {
 	r.seconds = sum
 	r.busyDispersion += o.busyDispersion
 	r.stable = r.stable && o.stable
+	r.capacityHi = max(r.capacityHi, o.capacityHi)
 	r.meets = r.meets && o.meets
 	r.paced = r.paced || o.paced
 	r.dropped = r.dropped || o.dropped

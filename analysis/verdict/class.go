@@ -117,7 +117,7 @@ func (j *judge) late(t *judged) {
 		return
 	}
 	drain, known := j.drain(t)
-	record := float64(t.AtEnd) > t.before() && 2*t.surplus() < float64(t.AtEnd)
+	record := float64(t.AtEnd) > recordLevel*t.before() && 2*t.surplus() < float64(t.AtEnd)
 	long := known && drain > max(tailShare*t.Seconds(), leastTailS)
 	at, standing := j.standing(t)
 	if standing && record && (long || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step)) {
@@ -148,12 +148,13 @@ func (j *judge) late(t *judged) {
 }
 
 const (
-	tailShare  = 0.02 // of the step: a backlog that takes longer to work off
-	leastTailS = 1.0
-	tailLevel  = 10.0 // floors: in flight at the end that a standing alarm makes proof
-	tailZ      = 2.3
-	driftShare = 0.5
-	tail       = stability.Spans / 5 // the last part of the judged window
+	tailShare   = 0.02 // of the step: a backlog that takes longer to work off
+	leastTailS  = 1.0
+	recordLevel = 1.05 // times what was before: numbers in flight are pooled in steps of 3 %
+	tailLevel   = 10.0 // floors: in flight at the end that a standing alarm makes proof
+	tailZ       = 2.3
+	driftShare  = 0.5
+	tail        = stability.Spans / 5 // the last part of the judged window
 )
 
 // before is the highest number in flight until the last fifth of the judged

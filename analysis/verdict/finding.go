@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 // find adds a finding about the step.
@@ -187,19 +188,33 @@ func (j *judge) capacity() {
 		j.doc.Knee.Capacity = &wire.Estimate{Value: d.CapacityPerS, Lo: d.CapacityPerS, Hi: d.CapacityPerS, Confidence: 1}
 		return
 	}
-	for _, t := range j.steps {
+	for i, t := range j.steps {
 		if t.wire.Class != wire.ClassUnstable || t.lossy || t.wire.Completed == nil || t.Dropped > 0 || t.broke {
 			continue
 		}
 		c := *t.wire.Completed
 		if t.wire.DrainS != nil {
-			c = max(c, float64(t.Outcomes[0])/(t.Seconds()+*t.wire.DrainS))
+			c = max(c, float64(j.answered(i))/(t.Seconds()+*t.wire.DrainS))
 		}
 		if k := j.doc.Knee.Capacity; k == nil || *k.Value < c {
 			margin := 2 * math.Sqrt(c/t.WarmSeconds())
 			j.doc.Knee.Capacity = &wire.Estimate{Value: some(c), Lo: some(max(0, c-margin)), Hi: some(c + margin), Confidence: confidence}
 		}
 	}
+}
+
+// answered are the good answers to the requests of a step, and to those that came
+// while its backlog drained where a lower rate followed at once: the service
+// worked for both.
+func (j *judge) answered(i int) int64 {
+	t := j.steps[i]
+	n := t.Outcomes[sample.OK]
+	if t.wire.DrainS == nil || t.Paused || i+1 >= len(j.steps) {
+		return n
+	}
+	next := j.steps[i+1]
+	came := next.Offered()*min(*t.wire.DrainS, next.Seconds()) - j.st.Floor(next.Step)
+	return n + int64(max(0, came)*ratio(next.Outcomes[sample.OK], next.Rows))
 }
 
 // grades says what the evidence lacks.

@@ -156,11 +156,33 @@ func (j *judge) doubt(t *judged) string {
 func (j *judge) sweepOutcome() (outcome, headline string) {
 	switch r := &j.swept; {
 	case r.State == knee.Found && r.Offered != nil:
+		if t := j.unsure(); t != nil {
+			return wire.OutcomeInconclusive, kneeSentence(r) + ", as far as counts tell. " + j.doubt(t)
+		}
 		return wire.OutcomePass, kneeSentence(r) + "."
 	case r.State == knee.NotReached && r.ServedInFull != nil:
-		return wire.OutcomePass, fmt.Sprintf("Every rate up to %s was served in full: the knee was not reached.", rate(*r.ServedInFull))
+		headline = fmt.Sprintf("Every rate up to %s was served in full: the knee was not reached", rate(*r.ServedInFull))
+		if top := j.steps[len(j.steps)-1]; top.wire.Class == wire.ClassInconclusive {
+			return wire.OutcomeInconclusive, headline + ", as far as counts tell. " + j.doubt(top)
+		}
+		return wire.OutcomePass, headline + "."
 	}
 	return wire.OutcomeInconclusive, "The knee could not be found in these rates."
+}
+
+// unsure is a step that fell short and cannot be decided, where no other step was
+// seen to be past the limit of the service: it may only not have filled up.
+func (j *judge) unsure() *judged {
+	var open *judged
+	for _, t := range j.steps {
+		switch t.wire.Class {
+		case wire.ClassUnstable, wire.ClassLossy, wire.ClassShedding:
+			return nil
+		case wire.ClassInconclusive:
+			open = t
+		}
+	}
+	return open
 }
 
 // afterPush is the headline of a run that was pushed past capacity and back.

@@ -20,10 +20,10 @@ func (j *judge) levels() []knee.Level {
 	for i, t := range j.steps {
 		w := t.wire
 		l := knee.Level{
-			Offered: value(w.Offered), Seconds: t.WarmSeconds(), Completed: value(w.Completed), OK: t.Outcomes[sample.OK],
+			Offered: value(w.Offered), Seconds: t.WarmSeconds(), Completed: value(w.Completed), OK: j.answered(i),
 			CohortS: t.Seconds(), DrainS: w.DrainS, Due: w.Due, Dropped: w.DroppedRatio > dropLimit,
 			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful() && !t.lossy, Paced: j.paced(t), Dispersion: t.dispersion(),
-			Returned: pushed && i >= back,
+			Returned: pushed && i >= back, CapacityHi: t.capacityHi(),
 		}
 		if w.Completed == nil || w.Class == wire.ClassInvalid || t.Silent > (t.To-t.From)/50 || ramps(t.Step) {
 			l.Seconds = 0 // not usable
@@ -31,6 +31,20 @@ func (j *judge) levels() []knee.Level {
 		out[i] = l
 	}
 	return out
+}
+
+// capacityHi is the upper end of the capacity by the in-flight curve of a step
+// that is not decided; 0 where requests were lost, which says what was missing, or
+// nothing is known.
+func (t *judged) capacityHi() float64 {
+	u := t.result.Utilisation
+	switch {
+	case t.wire.Stability.State != wire.Inconclusive || t.lossy || t.wire.DroppedRatio > dropLimit || t.result.Departures == 0 || u.Confidence == 0:
+		return 0
+	case u.Lo <= 0:
+		return math.Inf(1)
+	}
+	return t.result.Offered / u.Lo
 }
 
 // promote settles steps that the sweep proves: a level is stable if another one

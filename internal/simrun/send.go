@@ -22,22 +22,28 @@ import (
 
 const (
 	exportSpans = 512 // in one request, as the SDK's batch processor sends them
-	connections = 4   // at once
+	connections = 4   // at once, of one generator
 )
 
-// send exports a case as its generator would, at full speed over several
-// connections, so that requests overtake each other.
+// send exports a case as its generators would, at full speed over several
+// connections, so that requests overtake each other. Every tenth export is sent
+// twice, as after an answer that got lost.
 func (s *server) send(ctx context.Context, c *truth.Case) error {
 	var wg sync.WaitGroup
-	errs := make([]error, connections)
-	for k := range connections {
-		wg.Go(func() {
-			for at := k * exportSpans; at < len(c.Rows) && errs[k] == nil; at += connections * exportSpans {
-				errs[k] = s.traces(ctx, c, at)
-			}
-		})
+	var errs [connections]error
+	for n, part := range c.Parts() {
+		for k := range connections {
+			wg.Go(func() {
+				for at := k * exportSpans; at < len(part.Rows); at += connections * exportSpans {
+					if err := s.traces(ctx, c, n, part.Rows[at:min(at+exportSpans, len(part.Rows))], at); err != nil {
+						errs[k] = err
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -55,15 +61,19 @@ func (s *server) post(ctx context.Context, path string, m proto.Message) error {
 	return err
 }
 
-// traces sends one export: the rows from at on.
-func (s *server) traces(ctx context.Context, c *truth.Case, at int) error {
+// traces sends one export of the generator n; at is how many rows came before.
+func (s *server) traces(ctx context.Context, c *truth.Case, n int, rows []sample.Row, at int) error {
 	spans := &tracev1.ScopeSpans{Scope: &commonpb.InstrumentationScope{Name: "simrun"}}
-	for i := at; i < min(at+exportSpans, len(c.Rows)); i++ {
-		spans.Spans = append(spans.Spans, span(&c.Rows[i], uint64(i+1)))
+	for i := range rows {
+		spans.Spans = append(spans.Spans, span(&rows[i], uint64(n+1)<<32+uint64(at+i)))
 	}
-	return s.post(ctx, "/v1/traces", &tracepb.ExportTraceServiceRequest{ResourceSpans: []*tracev1.ResourceSpans{
-		{Resource: resource(c), ScopeSpans: []*tracev1.ScopeSpans{spans}},
-	}})
+	req := &tracepb.ExportTraceServiceRequest{ResourceSpans: []*tracev1.ResourceSpans{
+		{Resource: resource(c, n), ScopeSpans: []*tracev1.ScopeSpans{spans}},
+	}}
+	if err := s.post(ctx, "/v1/traces", req); err != nil || at/exportSpans%10 != 9 {
+		return err
+	}
+	return s.post(ctx, "/v1/traces", req)
 }
 
 // span is one attempt.
@@ -107,9 +117,16 @@ func (s *server) metrics(ctx context.Context, c *truth.Case) error {
 	if len(counters) == 0 {
 		return nil
 	}
-	for i := range counters[0].At {
+	longest := 0
+	for _, k := range counters {
+		longest = max(longest, len(k.At))
+	}
+	for i := range longest {
 		sm := &metricv1.ScopeMetrics{Scope: &commonpb.InstrumentationScope{Name: "simrun"}}
 		for _, k := range counters {
+			if i >= len(k.At) {
+				continue
+			}
 			sm.Metrics = append(sm.Metrics, &metricv1.Metric{Name: k.Name, Unit: "{request}", Data: &metricv1.Metric_Sum{Sum: &metricv1.Sum{
 				IsMonotonic: true, AggregationTemporality: metricv1.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE,
 				DataPoints: []*metricv1.NumberDataPoint{{
@@ -118,7 +135,7 @@ func (s *server) metrics(ctx context.Context, c *truth.Case) error {
 			}}})
 		}
 		err := s.post(ctx, "/v1/metrics", &metricspb.ExportMetricsServiceRequest{ResourceMetrics: []*metricv1.ResourceMetrics{
-			{Resource: resource(c), ScopeMetrics: []*metricv1.ScopeMetrics{sm}},
+			{Resource: resource(c, 0), ScopeMetrics: []*metricv1.ScopeMetrics{sm}},
 		}})
 		if err != nil {
 			return err
@@ -127,9 +144,9 @@ func (s *server) metrics(ctx context.Context, c *truth.Case) error {
 	return nil
 }
 
-func resource(c *truth.Case) *resourcepb.Resource {
+func resource(c *truth.Case, n int) *resourcepb.Resource {
 	r := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
-		str("service.name", "loadgen"), str("loadtest.run.id", c.ID()), str("loadtest.run.name", c.Name()), str("loadtest.generator", "sim"),
+		str("service.name", "loadgen"), str("service.instance.id", strconv.Itoa(n)), str("loadtest.run.id", c.ID()), str("loadtest.run.name", c.Name()), str("loadtest.generator", "sim"),
 		number("loadtest.deadline", float64(c.DeadlineNS)/1e9),
 	}}
 	if m := c.Group.Model; m != sample.UnknownModel {

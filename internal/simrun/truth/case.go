@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
-	"github.com/plimsoll/plimsoll/analysis/fold"
-	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
@@ -36,6 +34,7 @@ type Case struct {
 	Spec
 	Seed        uint64
 	Capacity    float64 // 1/s, of the server when all is well
+	Sources     int     // generators that share the load
 	Legs        []Leg
 	Requests    []Request    // by due time
 	Rows        []sample.Row // one per attempt that was sent, by its end
@@ -62,59 +61,6 @@ func (c *Case) Describe() string {
 		}
 	}
 	return s
-}
-
-// Counter is a cumulative count of the generator.
-type Counter struct {
-	Name   string
-	At     []int64
-	Values []float64
-}
-
-// Counters are what the generator counts beside its rows: arrivals scheduled and
-// dropped, once a second. Without drops it counts nothing.
-func (c *Case) Counters() []Counter {
-	if c.Client != WorkersDrop {
-		return nil
-	}
-	scheduled := Counter{Name: "loadtest.arrivals.scheduled"}
-	dropped := Counter{Name: "loadtest.arrivals.dropped"}
-	var n, d float64
-	i := 0
-	last := c.Requests[len(c.Requests)-1].Due
-	for at := Start; ; at += 1e9 {
-		for ; i < len(c.Requests) && c.Requests[i].Due < at; i++ {
-			n++
-			if c.Requests[i].Dropped {
-				d++
-			}
-		}
-		scheduled.At, scheduled.Values = append(scheduled.At, at), append(scheduled.Values, n)
-		dropped.At, dropped.Values = append(dropped.At, at), append(dropped.Values, d)
-		if at > last {
-			return []Counter{scheduled, dropped}
-		}
-	}
-}
-
-// Evidence is the case as the fold reads it, without a server between.
-func (c *Case) Evidence() fold.Evidence {
-	ev := &foldtest.Evidence{
-		Of:      fold.Run{ID: c.ID(), Name: c.Name(), Finished: true, Declaration: c.Declaration},
-		Batches: foldtest.Batches(c.Group, c.Rows, 512),
-	}
-	b := &sample.Batch{}
-	for _, k := range c.Counters() {
-		i := uint32(len(b.Series))
-		b.Series = append(b.Series, sample.Series{Source: c.Group.Source, Name: k.Name, Kind: sample.Counter})
-		for n, at := range k.At {
-			b.Points = append(b.Points, sample.Point{Series: i, Start: Start - 1, Time: at, Value: k.Values[n]})
-		}
-	}
-	if len(b.Points) > 0 {
-		ev.Batches = append(ev.Batches, b)
-	}
-	return ev
 }
 
 // order sorts what was seen, and what is sent, in time.

@@ -47,8 +47,13 @@ type checker struct {
 // Check compares a verdict with the truth.
 func Check(c *Case, v *wire.Verdict) []Line {
 	k := &checker{c: c, v: v}
+	if c.Telemetry == Lost {
+		k.lost()
+		return k.lines
+	}
 	k.totals()
 	k.plan()
+	k.little()
 	for i := range v.Steps {
 		k.numbers(&v.Steps[i])
 		k.class(&v.Steps[i])
@@ -125,6 +130,28 @@ func (k *checker) totals() {
 		b := s.Balance
 		if out := b.Dropped + b.Good + b.Late + b.Error + b.Timeout + b.Shed + b.Cancelled + b.OpenAtEnd; out != b.Due+b.CarriedIn {
 			k.line(Wrong, fmt.Sprintf("balance of step %d", s.Index), fmt.Sprint(b.Due+b.CarriedIn), fmt.Sprint(out))
+		}
+	}
+}
+
+// lost asks that nothing good is said of a run of which telemetry is missing.
+func (k *checker) lost() {
+	mark := Right
+	if k.v.Outcome == wire.OutcomePass {
+		mark = Wrong
+	}
+	k.line(mark, "outcome", fmt.Sprintf("%d of %d rows came", len(k.c.Rows), len(k.c.Requests)), k.v.Outcome)
+}
+
+// little asks that counts which are right do not accuse the rows.
+func (k *checker) little() {
+	for i := range k.v.Steps {
+		l := &k.v.Steps[i].LittlesLaw
+		if l.OK != nil && !*l.OK {
+			k.line(Wrong, fmt.Sprintf("step %d Little's law", k.v.Steps[i].Index), "holds", l.Note)
+		}
+		if l.Independent && k.c.Telemetry != Counted {
+			k.line(Wrong, fmt.Sprintf("step %d Little's law", k.v.Steps[i].Index), "nothing independent", l.Source)
 		}
 	}
 }

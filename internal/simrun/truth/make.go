@@ -24,7 +24,8 @@ func Make(s Spec, seed uint64) *Case {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	m := maker{c: &Case{Seed: seed}, rng: rng}
 	m.c.Spec = s.fill(rng)
-	m.c.Capacity = math.Round(30 * math.Exp(rng.Float64()*math.Log(10)))
+	m.c.Capacity = math.Round(20 * math.Exp(rng.Float64()*math.Log(15)))
+	m.c.Sources = 1 + rng.IntN(3)
 	m.plan()
 	m.serve()
 	m.call()
@@ -35,6 +36,7 @@ func Make(s Spec, seed uint64) *Case {
 	}
 	m.tell()
 	m.c.order()
+	m.lose()
 	return m.c
 }
 
@@ -57,7 +59,7 @@ func (m *maker) plan() {
 		if m.c.Server == Leak {
 			rho = 0.6
 		}
-		add(rho, 0, m.uniform(60, 150), 0)
+		add(rho, 0, m.uniform(30, 150), 0)
 	case Sweep:
 		rho := m.uniform(0.3, 0.5)
 		for range 5 + m.rng.IntN(3) {
@@ -295,6 +297,7 @@ func (m *maker) tell() {
 	case c.Knowing == Planned:
 		c.Declaration = c.declare("")
 	case c.Knowing == Indexed:
+		c.Sources = 1 // of which the schedule is
 		c.Group.Rate = c.Legs[0].Rate
 		index := map[int64]int64{}
 		for i, q := range c.Requests {
@@ -307,6 +310,21 @@ func (m *maker) tell() {
 	case c.Knowing == Sent:
 		m.blank()
 	}
+}
+
+// lose takes rows away that do not arrive: 3 to 10 %.
+func (m *maker) lose() {
+	if m.c.Telemetry != Lost {
+		return
+	}
+	share := m.uniform(0.03, 0.1)
+	kept := m.c.Rows[:0]
+	for _, r := range m.c.Rows {
+		if m.rng.Float64() >= share {
+			kept = append(kept, r)
+		}
+	}
+	m.c.Rows = kept
 }
 
 // blank takes the due times out of the rows.

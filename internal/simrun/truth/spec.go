@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kinds of plans, servers, clients, arrivals and knowledge. An empty field of a
+// Kinds of plans, servers, clients, arrivals, knowledge and telemetry. An empty field of a
 // Spec is drawn with the seed.
 const (
 	One   = "one"   // one rate
@@ -53,12 +53,17 @@ const (
 	Found    = "found"    // due times, no plan
 	Indexed  = "indexed"  // place in a schedule of known rate
 	Sent     = "sent"     // no due times
+
+	Complete = "complete" // every span comes
+	Counted  = "counted"  // and the generator counts what is in flight
+	Lost     = "lost"     // some spans do not come, which the generator's count of arrivals tells
 )
 
 // Spec says what kind of run a case is.
 type Spec struct {
 	Label                                   string // of a named scenario
 	Plan, Server, Client, Arrivals, Knowing string
+	Telemetry                               string
 }
 
 // Name is short and fit for an id.
@@ -66,13 +71,13 @@ func (s Spec) Name() string {
 	if s.Label != "" {
 		return s.Label
 	}
-	return strings.Join([]string{s.Plan, s.Server, s.Client, s.Arrivals, s.Knowing}, "-")
+	return strings.Join([]string{s.Plan, s.Server, s.Client, s.Arrivals, s.Knowing, s.Telemetry}, "-")
 }
 
 // Scenarios are the named specs: each shows one thing, the rest is drawn.
 func Scenarios() []Spec {
 	named := func(label, plan, server, client, arrivals, knowing string) Spec {
-		return Spec{label, plan, server, client, arrivals, knowing}
+		return Spec{label, plan, server, client, arrivals, knowing, Complete}
 	}
 	return []Spec{
 		named("steady", One, Queue, Patient, Poisson, Declared),
@@ -108,6 +113,8 @@ func Scenarios() []Spec {
 		named("workers-drop", One, "", WorkersDrop, "", ""),
 		named("wedge", One, Wedge, WorkersDrop, "", ""),
 		named("wedge-found", One, Wedge, WorkersDrop, "", Found),
+		{"counted", "", "", "", "", "", Counted},
+		{"lost", "", "", Patient, Poisson, "", Lost},
 		named("closed", One, "", Closed, "", ""),
 		named("thinking", One, "", Thinking, "", ""),
 	}
@@ -131,13 +138,24 @@ func (s Spec) fill(rng *rand.Rand) Spec {
 		}
 	}
 	pick(&s.Plan, One, One, Sweep, Sweep, Push, Ramp)
-	pick(&s.Server, Queue, Single, Fixed, Lognormal, Pareto, Sharing, Gradual, Pool, Shedding, Stalls)
-	pick(&s.Client, Patient, Patient, Patient, TimeOut, Retries, Budget, WorkersLate, WorkersDrop)
+	pick(&s.Server, Queue, Queue, Single, Fixed, Lognormal, Pareto, Sharing, Gradual, Pool, Shedding, Stalls,
+		Stop, Leak, Cold, Retrograde, NewestFirst, StaleOut)
+	switch {
+	case s.Server == Retrograde:
+		pick(&s.Client, TimeOut) // else it never gets through with what it once held
+	case s.Plan == One:
+		pick(&s.Client, Patient, Patient, Patient, TimeOut, Retries, Budget, WorkersLate, WorkersDrop, Closed, Thinking)
+	default:
+		pick(&s.Client, Patient, Patient, Patient, TimeOut, Retries, Budget, WorkersLate, WorkersDrop)
+	}
 	pick(&s.Arrivals, Constant, Jittered, Poisson, Poisson, Poisson, Bursty, Batches)
 	if s.Plan == One {
 		pick(&s.Knowing, Declared, Planned, Found, Sent)
 	}
 	pick(&s.Knowing, Declared, Declared, Planned, Found)
+	if s.Telemetry == "" {
+		s.Telemetry = []string{Complete, Complete, Complete, Complete, Counted, Lost}[rng.IntN(6)]
+	}
 	return s
 }
 
