@@ -14,6 +14,7 @@ import (
 type meter struct {
 	series map[sample.Series]map[int64]map[int64]float64 // start -> time -> value
 	read   map[string]*reading                           // by name, once no more points come
+	times  map[string]float64                            // by scope: requests that one dropped arrival stands for
 }
 
 // add takes the points of a batch whose name is wanted.
@@ -97,9 +98,14 @@ func (m *meter) reading(name string) *reading {
 func (m *meter) sum(name string) *reading {
 	var r reading
 	for s, lives := range m.series {
-		if s.Name == name {
-			r.lives = append(r.lives, livesOf(s.Kind, lives)...)
+		if s.Name != name {
+			continue
 		}
+		all := livesOf(s.Kind, lives)
+		if f, ok := m.times[s.Scope]; ok && name == droppedName {
+			scale(all, f)
+		}
+		r.lives = append(r.lives, all...)
 	}
 	return r.finish()
 }

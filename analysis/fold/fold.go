@@ -99,7 +99,7 @@ func (f *folder) describe() *State {
 	}
 	s.DeadlineS, s.HasDeadline = f.deadline(), f.deadlineSeen
 	s.FirstByteDeadlineS = f.firstDeadline()
-	s.DroppedCounted = f.meter.reading(droppedName) != nil
+	s.DroppedCounted, s.PerIteration = f.meter.reading(droppedName) != nil, f.perEach
 	if r := f.meter.reading(scheduledName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
 		n := r.count(r.times[0]-1, r.times[len(r.times)-1])
 		s.Scheduled = &n

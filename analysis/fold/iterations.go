@@ -10,7 +10,10 @@ import (
 
 // iterationName is the metric by which a generator tells of each iteration of
 // its script: from Start to Time. The requests of the iterations are rows.
-const iterationName = "loadtest.iteration"
+const (
+	iterationName  = "loadtest.iteration"
+	iterationsName = "loadtest.iterations" // how many ended
+)
 
 // Thresholds of the test for a closed executor, measured on real runs of k6:
 // closed ones start 91 to 97 % of their iterations within 50 µs of an end,
@@ -106,5 +109,53 @@ func (f *folder) follow() {
 	}
 	if f.follows && f.weakest == GradeC {
 		f.weakest = GradeS
+	}
+	f.perIteration()
+}
+
+// nearWhole is how far the number of requests of an iteration may be from a
+// whole number that is taken for it: iterations under way at the end are cut off.
+const nearWhole = 0.05
+
+// perIteration finds out how many requests an iteration sent on average, where a
+// generator counts iterations. What it dropped were iterations, and each would
+// have sent as many.
+func (f *folder) perIteration() {
+	if len(f.iterations) == 0 || f.opt.Scenario != "" || f.opt.Source != "" {
+		return
+	}
+	scope := ""
+	for s := range f.iterations {
+		if scope != "" && s.Scope != scope {
+			return
+		}
+		scope = s.Scope
+	}
+	for _, g := range f.groups {
+		if g.Generator != scope {
+			return
+		}
+	}
+	r := f.meter.reading(iterationsName)
+	if r == nil {
+		return
+	}
+	n := float64(r.count(r.times[0]-1, r.times[len(r.times)-1]))
+	if n < leastIterations {
+		return
+	}
+	each := max(1, float64(f.rows)/n)
+	if w := math.Round(each); math.Abs(each-w) < nearWhole*w {
+		each = w
+	}
+	f.perEach, f.meter.times, f.meter.read = each, map[string]float64{scope: each}, nil
+}
+
+// scale multiplies what was counted.
+func scale(lives []life, by float64) {
+	for i := range lives {
+		for k := range lives[i].value {
+			lives[i].value[k] *= by
+		}
 	}
 }

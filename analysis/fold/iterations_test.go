@@ -10,6 +10,9 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
+// loopStart is when the iterations of these tests begin, Unix ns.
+const loopStart = int64(1_796_000_000_000_000_000)
+
 // looped makes the requests and iterations of a generator that drops what it
 // cannot start, for 20 s: ten workers without a pause, or 90 arrivals a second.
 // Requests end up to 20 ms after one another, as of a service with one slot.
@@ -60,5 +63,32 @@ func TestIterationsTellClosedLoops(t *testing.T) {
 			batches = append(batches, batches[0])
 			batches = batches[1:]
 		}
+	}
+}
+
+// TestDropsCountAsRequests: an iteration that sends three requests and is dropped
+// is three requests that were due.
+func TestDropsCountAsRequests(t *testing.T) {
+	t.Parallel()
+	var rows []sample.Row
+	b := &sample.Batch{}
+	for _, name := range []string{"loadtest.iteration", "loadtest.iterations", "loadtest.arrivals.dropped"} {
+		b.Series = append(b.Series, sample.Series{Source: "gen", Service: "k6", Scope: "k6", Name: name, Kind: sample.DeltaSum})
+	}
+	for i := range int64(1000) {
+		at := loopStart + i*10e6
+		for k := range int64(3) {
+			r := foldtest.Row(0, at+k*30e6, at+k*30e6+20e6)
+			r.Intended, r.Flags = 0, sample.StartIsDue
+			rows = append(rows, r)
+		}
+		b.Points = append(b.Points, sample.Point{Series: 0, Start: at, Time: at + 90e6, Value: 1})
+		if i%100 == 99 {
+			b.Points = append(b.Points, sample.Point{Series: 1, Start: at - 990e6, Time: at, Value: 99}, sample.Point{Series: 2, Start: at - 1, Time: at, Value: 20})
+		}
+	}
+	st := folded(t, &foldtest.Evidence{Batches: append(foldtest.Batches(sample.Group{Source: "gen", Generator: "k6"}, rows, 256), b)})
+	if st.PerIteration != 3 || st.Totals.Dropped != 600 {
+		t.Errorf("%v requests of an iteration, %d dropped, want 3 and 600", st.PerIteration, st.Totals.Dropped)
 	}
 }

@@ -28,7 +28,8 @@ type folder struct {
 	many    bool // too many names were seen
 
 	iterations map[sample.Series]*iterations
-	follows    bool // iterations follow one another: no start was due
+	follows    bool    // iterations follow one another: no start was due
+	perEach    float64 // requests of an iteration on average; 0 when not known
 
 	declared *Schedule
 	start    int64 // start of the declared schedule
@@ -277,7 +278,7 @@ const (
 )
 
 func arrivalMetric(name string) bool {
-	return name == scheduledName || name == droppedName || name == inFlightTimeName
+	return name == scheduledName || name == droppedName || name == inFlightTimeName || name == iterationsName
 }
 
 // measure adds a row to the extent of the run.

@@ -68,8 +68,9 @@ type State struct {
 	FirstByteDeadlineS *float64 // the one deadline of the first bytes of all rows; nil when there is none or several
 	FirstByteUnknown   float64  // share of answers that may or may not have met it; over 0 nothing is held against deadlines
 
-	OfferedSource  string // declared, configured, scheduled or counted
-	DroppedCounted bool   // the generator counts its dropped arrivals
+	OfferedSource  string  // declared, configured, scheduled or counted
+	DroppedCounted bool    // the generator counts its dropped arrivals
+	PerIteration   float64 // requests that an iteration of the generator sent on average; 0 when not known
 
 	unloaded float64
 
