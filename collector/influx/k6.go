@@ -106,7 +106,10 @@ func aside(l *line) bool {
 // iterationName is the metric that tells of each iteration from its start to its
 // end. Whether iterations start as others end tells a closed executor from one
 // that keeps a schedule; k6 says it nowhere.
-const iterationName = "loadtest.iteration"
+const (
+	iterationName  = "loadtest.iteration"
+	iterationsName = "loadtest.iterations" // how many there were: a dropped arrival was one of them, and might have sent several requests
+)
 
 // k6Iteration adds an iteration.
 func (d *Decoder) k6Iteration(at int64) (Reason, error) {
@@ -121,6 +124,7 @@ func (d *Decoder) k6Iteration(at int64) (Reason, error) {
 	s := d.seriesOf(p, "k6", iterationName, "{iteration}")
 	p.to.point(&s, sample.Point{Start: at - millis(value), Time: at, Value: 1})
 	d.report.Points++
+	d.add(p, tally{generator: "k6", name: iterationsName, unit: "{iteration}"}, 1, at)
 	return kept, nil
 }
 

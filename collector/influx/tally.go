@@ -30,16 +30,21 @@ func (d *Decoder) count(generator, name, unit string, at int64) (Reason, error) 
 	if !ok {
 		return reason, reason.explain()
 	}
-	t := d.tally(p, name)
-	t.generator, t.unit = generator, unit
+	d.add(p, tally{generator: generator, name: name, unit: unit}, value, at)
+	return kept, nil
+}
+
+// add counts n events of a stream at a time.
+func (d *Decoder) add(p place, what tally, n float64, at int64) {
+	t := d.tally(p, what.name)
+	t.generator, t.unit = what.generator, what.unit
 	if t.n > 0 && (at-t.from > tallyBin || t.at-at > tallyBin) {
 		d.flushTally(t)
 	}
 	if t.n == 0 {
 		t.from, t.at = at, at
 	}
-	t.from, t.at, t.n = min(t.from, at), max(t.at, at), t.n+value
-	return kept, nil
+	t.from, t.at, t.n = min(t.from, at), max(t.at, at), t.n+n
 }
 
 // tally finds the count of a metric of a stream. There are few in one request.
