@@ -126,7 +126,7 @@ func (j *judge) note(f wire.Finding) {
 		"no_intended_time", "back_filled", "intended_after_sent", "sampled_spans", "telemetry_lost", "counted_twice",
 		"littles_law_mismatch", "percentile_support", "percentile_dependent", "worker_cap", "declared_open",
 		"arrival_process", "closed_loop_slump", "closed_loop_law", "think_time", "hosts_disagree", "cold_start", "drift",
-		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios", "hidden_retries", "clock_offset", "server_in_flight", "generator_exhausted":
+		"generator_cpu", "measured_at_server", "too_short", "too_many_scenarios", "hidden_retries", "clock_offset", "server_in_flight", "generator_exhausted", "generator_tires":
 		j.doc.Audit.Findings = append(j.doc.Audit.Findings, f)
 	}
 }

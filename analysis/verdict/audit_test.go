@@ -171,6 +171,10 @@ func TestAuditFromRows(t *testing.T) {
 				r.Outcome, r.Flags, r.Done = sample.Error, sample.LocalLimit, r.Sent+1e5
 			}
 		})},
+		{"generator_tires", wire.Warn, 0.003, 0.004, changed(openLoop, nil, func(i int, r *sample.Row, rng *rand.Rand) {
+			r.Sent += int64(4e6 * rng.Float64() * float64(i) / 6000)
+			r.Done = max(r.Done, r.Sent)
+		})},
 		{"cold_start", wire.Info, 2, 3, changed(openLoop, nil, func(i int, r *sample.Row, rng *rand.Rand) {
 			if i < 600 {
 				took(r, 75e6*rng.ExpFloat64())

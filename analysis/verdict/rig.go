@@ -141,6 +141,7 @@ func (j *judge) watch(t *judged) {
 	j.stalls(t)
 	j.disagreement(t)
 	j.processors(t)
+	j.tiring(t)
 	j.tooShort(t)
 	if t.Rig.Batches == nil || t.wire.Class != wire.ClassStable || !t.wire.ResponseTime.Valid {
 		return
