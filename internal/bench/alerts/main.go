@@ -4,6 +4,7 @@
 //
 //	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -rho 1.25
 //	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -healthy
+//	go run ./internal/bench/alerts -program bin/plimsoll -prometheus
 //
 // Each run offers 100 requests a second in a declared schedule to a service of
 // four workers with exponential times. After a healthy minute at 0.7 of its
@@ -13,6 +14,8 @@
 // Every generator exports once a second what has ended. With -healthy, runs of
 // 30 minutes of event time at 0.85 of the capacity are sent as fast as they are
 // taken, each with one stop of two seconds in its middle, and nothing may alert.
+// With -prometheus, one run is told of by a Prometheus with the rules of
+// deploy/alerts and an Alertmanager, both from the PATH.
 package main
 
 import (
@@ -37,6 +40,7 @@ type config struct {
 	runs    int
 	rho     float64
 	healthy bool
+	rules   string // of Prometheus
 	seed    uint64
 }
 
@@ -46,9 +50,15 @@ func main() {
 	flag.IntVar(&c.runs, "runs", 20, "number of runs, at the same time")
 	flag.Float64Var(&c.rho, "rho", 1.25, "load over capacity in the second minute")
 	flag.BoolVar(&c.healthy, "healthy", false, "send healthy runs of half an hour instead")
+	prometheus := flag.Bool("prometheus", false, "let Prometheus and Alertmanager tell of one run")
+	flag.StringVar(&c.rules, "rules", "deploy/alerts/plimsoll.rules.yaml", "rules for Prometheus")
 	flag.Uint64Var(&c.seed, "seed", 1, "of the first run")
 	flag.Parse()
-	if err := measure(context.Background(), c, os.Stdout); err != nil {
+	run := measure
+	if *prometheus {
+		run = throughPrometheus
+	}
+	if err := run(context.Background(), c, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "alerts:", err)
 		os.Exit(1)
 	}

@@ -87,7 +87,7 @@ func (p *play) run(ctx context.Context, srv *program.Server) error {
 	timeout := patience
 	body, err := json.Marshal(wire.Declaration{
 		ID: p.id, Name: p.id, Start: &p.start, TimeoutS: &timeout, Arrival: &wire.Arrival{Model: "open", Process: "constant"},
-		Steps: []wire.DeclareStep{{RatePerS: perS, DurationS: p.length.Seconds()}},
+		Steps: []wire.DeclareStep{{Name: "steady", RatePerS: perS, DurationS: p.length.Seconds()}},
 	})
 	if err != nil {
 		return err
