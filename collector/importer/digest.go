@@ -18,6 +18,10 @@ type digest struct {
 	begin []byte // state after run and file
 	n     uint64
 	buf   []byte
+
+	// origin is what times of a file without dates count from, so that the file is
+	// the same wherever its run is put.
+	origin int64
 }
 
 func newDigest(run, file string) digest {
@@ -75,14 +79,14 @@ func (d *digest) group(g *sample.Group) {
 func (d *digest) row(b *sample.Batch, i int) {
 	r := b.Row(i)
 	le := binary.LittleEndian
-	d.buf = le.AppendUint64(d.buf, uint64(r.Sent))
+	d.buf = le.AppendUint64(d.buf, uint64(d.since(r.Sent)))
 	d.buf = le.AppendUint64(d.buf, uint64(r.Done-r.Sent))
-	d.buf = le.AppendUint64(d.buf, uint64(r.Intended))
+	d.buf = le.AppendUint64(d.buf, uint64(d.since(r.Intended)))
 	d.buf = le.AppendUint32(d.buf, uint32(r.Group)|uint32(r.Outcome)<<16|uint32(r.Flags)<<24)
 	d.buf = le.AppendUint32(d.buf, uint32(uint16(r.Status))|uint32(r.Attempt)<<16)
 	if r.Index != sample.NoIndex || r.FirstByte|int64(r.Key|r.Self)|r.Tokens != 0 {
 		d.buf = le.AppendUint64(d.buf, uint64(r.Index))
-		d.buf = le.AppendUint64(d.buf, uint64(r.FirstByte))
+		d.buf = le.AppendUint64(d.buf, uint64(d.since(r.FirstByte)))
 		d.buf = le.AppendUint64(d.buf, r.Key)
 		d.buf = le.AppendUint64(d.buf, r.Self)
 		d.buf = le.AppendUint64(d.buf, uint64(r.Tokens))
@@ -94,8 +98,8 @@ func (d *digest) row(b *sample.Batch, i int) {
 
 func (d *digest) point(p *sample.Point) {
 	d.number(uint64(p.Series))
-	d.number(uint64(p.Start))
-	d.number(uint64(p.Time))
+	d.number(uint64(d.since(p.Start)))
+	d.number(uint64(d.since(p.Time)))
 	d.number(math.Float64bits(p.Value))
 	if h := p.Histogram; h != nil {
 		d.number(h.Count)
@@ -106,6 +110,14 @@ func (d *digest) point(p *sample.Point) {
 	if len(d.buf) > 4096 {
 		d.drain()
 	}
+}
+
+// since is a time from the origin; none stays none.
+func (d *digest) since(at int64) int64 {
+	if at == 0 {
+		return 0
+	}
+	return at - d.origin
 }
 
 func (d *digest) number(v uint64) { d.buf = binary.LittleEndian.AppendUint64(d.buf, v) }

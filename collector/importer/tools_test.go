@@ -294,3 +294,21 @@ func TestLocustBoth(t *testing.T) {
 	}
 	within(t, "both", counts.ServiceTimes(in), 0.99, 0.15, 0.1)
 }
+
+// TestUndatedAgain: a file without dates is known again when it was copied, so
+// that its run does not get its requests twice.
+func TestUndatedAgain(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"hey-orders-90.csv.gz", "wrk2-stall.txt", "oha-closed.csv.gz", "hey-orders-summary.txt"} {
+		k, _ := importUndated(t, name)
+		f, err := os.Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := Import(t.Context(), Input{Name: name, Reader: f, Written: endOfRun + 3600e9}, k.keep)
+		if err != nil || !r.Again() {
+			t.Errorf("%s: %d of %d parts are known again: %v", name, r.Duplicates, r.Chunks, err)
+		}
+	}
+}

@@ -186,7 +186,7 @@ func (r *vllmRun) tell(sink *Sink, steps map[string]int) error {
 // end is when the run ended. The date of the result is local, without a zone.
 func (r *vllmRun) end(sink *Sink) (int64, error) {
 	if sink.src.ended > 0 {
-		return sink.src.ended, nil
+		return sink.End()
 	}
 	at, err := time.Parse("20060102-150405", r.date)
 	if err != nil || at.Year() < 1971 {
