@@ -107,6 +107,8 @@ func leftOutReason(left float64) string {
 // half of them made up, it is not about the requests any more.
 const madeUpLimit = 0.5
 
+const toolCorrected = "Response times are as %s corrected them itself (grade X): shown as they are, not measured here, and not corrected again."
+
 // corrected shows times that the tool itself counted from when requests were due,
 // as they are (grade X). Nothing is corrected here, nor made out of service times.
 func (j *judge) corrected(t *judged) {
@@ -136,8 +138,7 @@ func (j *judge) corrected(t *judged) {
 		t.find("tool_corrected", wire.Warn, made,
 			"%s made up %s of its %s latencies for requests that it did not send: its percentiles say nothing about the service.", name, share(made), human(n))
 	default:
-		t.find("tool_corrected", wire.Info, made,
-			"Response times are as %s corrected them itself (grade X): shown as they are, not measured, and not corrected again.", name)
+		t.find("tool_corrected", wire.Info, made, toolCorrected, name)
 	}
 	t.wire.ResponseTime = r
 }

@@ -234,6 +234,8 @@ func (j *judge) grades() {
 	case st.Grade == fold.GradeF:
 		j.find("counts_only", wire.Warn, float64(st.Rows),
 			"Only counts were exported: what was omitted can be bounded and not rebuilt, and no response time can be corrected.")
+	case st.Grade == fold.GradeX:
+		j.find("tool_corrected", wire.Info, 0, toolCorrected, st.Generator)
 	case st.Grade == fold.GradeE:
 		j.find("back_filled", wire.Info, float64(st.Totals.Response.N())-float64(st.Totals.Due),
 			"Response times are back-filled from the expected interval: %s samples stand for requests that were never sent.",
