@@ -111,7 +111,10 @@ func (j *judge) times(t *judged) {
 	if w.DroppedRatio > dropLimit {
 		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
 	}
-	if s.Grade.Timed() && s.SendDelay.Count() > 0 {
+	if s.Grade == fold.GradeX {
+		refuse(&w.ServiceTime, "the tool counted from when requests were due and does not say when they were sent")
+	}
+	if s.Grade.Timed() && s.Grade != fold.GradeX && s.SendDelay.Count() > 0 {
 		d := response.Cohort{Exact: s.SendDelay, Censored: response.New(3)}
 		w.SendDelay = &wire.Delay{P99: estimate(d.Quantile(0.99, confidence)), Max: seconds(s.SendDelay.Max())}
 	}
