@@ -155,6 +155,7 @@ func (j *judge) document() *wire.Verdict {
 	j.servers()
 	j.recovery()
 	j.audit()
+	j.iterations()
 	for _, s := range j.steps {
 		j.doc.Steps = append(j.doc.Steps, *s.wire)
 		j.doc.Findings = append(j.doc.Findings, s.findings...)
