@@ -3,6 +3,7 @@ package fold
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,8 +27,9 @@ type Telemetry struct {
 // run itself was collected by the scan.
 func (f *folder) telemetry(ctx context.Context) error {
 	first, last := f.first, f.last
-	if first > last {
-		return nil // nothing says when the run was
+	if first > last { // nothing says when the run was: what came with it is all there is
+		f.state.Telemetry = f.points.finish(sample.Span{From: math.MinInt64, To: math.MaxInt64}, f.mine)
+		return nil
 	}
 	span := sample.Span{From: first - aroundRun, To: last + aroundRun}
 	err := f.ev.Telemetry(ctx, span, func(b *sample.Batch) error {

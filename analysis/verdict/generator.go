@@ -171,13 +171,19 @@ func severity(invalid bool) string {
 // made to others, by its own spans. A source that says when requests were due, or
 // how it decides to send, is a load generator whatever else it does.
 func (j *judge) atServer() {
+	served := func(m *fold.Metric) bool { return m.Kind == queues.Duration }
+	if of := j.st.Telemetry.Of(served); j.st.Rows == 0 && len(of) > 0 {
+		j.find("measured_at_server", wire.Warn, float64(len(of)),
+			"No request of a load generator has come, only what a server says of itself (%s). Send the spans of kind CLIENT of the generator.", of[0].Name)
+		return
+	}
 	if j.st.Grade != fold.GradeS || j.st.Model != sample.UnknownModel {
 		return
 	}
-	served := j.bySource(func(m *fold.Metric) bool { return m.Kind == queues.Duration })
-	for _, source := range slices.Sorted(maps.Keys(served)) {
+	bySource := j.bySource(served)
+	for _, source := range slices.Sorted(maps.Keys(bySource)) {
 		var n float64
-		for _, m := range served[source] {
+		for _, m := range bySource[source] {
 			if from, to, ok := m.Exports(j.st.Span.From, j.st.Span.To); ok {
 				c, _ := m.Count(from, to)
 				n += c

@@ -115,6 +115,19 @@ func TestGeneratorsOwnNumbers(t *testing.T) {
 	}
 }
 
+// TestServerAlone: a run to which only a service sent what it says of itself.
+func TestServerAlone(t *testing.T) {
+	t.Parallel()
+	ev := evidence(openLoop, nil, nil)
+	b := growing(sample.Series{Source: "s", Service: "shop", Name: "http.server.request.duration", Kind: sample.Histogram}, 0, 60, 100)
+	b.RunID = ""
+	ev.Batches = []*sample.Batch{b}
+	v := judge(t, ev, query.Options{})
+	if f := finding(v, "measured_at_server"); f == nil || f.Severity != wire.Warn || !strings.Contains(f.Message, "kind CLIENT") || v.Outcome != wire.OutcomeInconclusive {
+		t.Errorf("%s: %+v", v.Headline, f)
+	}
+}
+
 // TestStepTooShort says for how long a step would have had to last.
 func TestStepTooShort(t *testing.T) {
 	t.Parallel()
