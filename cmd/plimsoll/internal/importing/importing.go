@@ -60,6 +60,9 @@ func (i *Importer) Import(ctx context.Context, q api.ImportQuery, file io.Reader
 	out := answer(report)
 	if broken := report.Truncated != nil || q.Live && report.Broken(); !broken {
 		for _, id := range report.Runs {
+			if named(id) != nil {
+				continue // its rows were refused
+			}
 			if _, err := i.Runs.Finish(ctx, id); err != nil {
 				return nil, fmt.Errorf("finish run: %w", err)
 			}
@@ -82,8 +85,19 @@ func (i *Importer) keep(ctx context.Context, id journal.ID, batches []*sample.Ba
 	return r, nil
 }
 
+// named refuses what cannot be the id of a run.
+func named(id string) error {
+	if problems := runs.CheckDeclaration(&wire.Declaration{ID: id}); len(problems) > 0 {
+		return &runs.InvalidError{Problems: problems}
+	}
+	return nil
+}
+
 // declare keeps what the user said of the run.
 func (i *Importer) declare(ctx context.Context, r *importer.Report, q *api.ImportQuery) error {
+	if err := named(r.RunID); err != nil {
+		return kept{err}
+	}
 	if len(q.Schedule.Steps) == 0 && q.Deadline == nil {
 		return nil
 	}
