@@ -87,7 +87,7 @@ demo: deps ## Watch a load test of a small service from end to end
 
 .PHONY: interop
 interop: ## Run real load generators (GENERATORS, k6 and wrk2 if there) and check what is said of them
-	.ci/generators '$(GENERATOR_DIR)' $(GENERATORS)
+	-.ci/generators '$(GENERATOR_DIR)' $(GENERATORS) # those that are missing are skipped
 	$(GO) test -count=1 -timeout 30m -parallel 4 -v ./internal/interop -interop -generators '$(GENERATOR_DIR)'
 
 .PHONY: golden
