@@ -136,3 +136,17 @@ func TestFortioLog(t *testing.T) {
 		t.Errorf("%d late, the longest %d ns, early by %d ns", late, longest, early)
 	}
 }
+
+// TestFortioLogSkips: with -nocatchup the numbers that are missing were due and
+// dropped; without a rate nothing is due.
+func TestFortioLogSkips(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "fortio-nocatchup-access.json.gz")
+	if len(k.rows) != 551 || r.Dropped != 49 || k.dropped() != 49 || r.Grade() != "A" {
+		t.Errorf("%d sent, %g dropped of grade %s, want 551 and 49 of 600", len(k.rows), r.Dropped, r.Grade())
+	}
+	k, r = importUndated(t, "fortio-max-access.json.gz")
+	if o := k.outcomes(); len(k.rows) != 1200 || o[sample.Shed] != 12 || r.Grade() != "S" || k.groups[0].Model != sample.Closed {
+		t.Errorf("%d sent, %v, grade %s, %v", len(k.rows), o, r.Grade(), k.groups[0].Model)
+	}
+}

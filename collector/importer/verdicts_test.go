@@ -50,6 +50,8 @@ func furtherVerdicts() []judged {
 		{file: "ab-orders.tsv.gz", grade: "F", sent: 1500, loop: "closed", service: map[string]float64{"p95": 0.133, "p99": 0.150}, width: 0.02},
 		{file: "fortio-stall.json", grade: "F", sent: 600},
 		{file: "fortio-stall-access.json.gz", grade: "A", sent: 600, findings: []string{"stall"}},
+		{file: "fortio-nocatchup-access.json.gz", grade: "A", sent: 551, findings: []string{"stall", "dropped_arrivals"}},
+		{file: "fortio-max-access.json.gz", grade: "S", sent: 1200, failed: 12, loop: "closed"},
 		{file: "ghz-stall.json.gz", grade: "S", sent: 501, failed: 1, findings: []string{"stall"}},
 		{file: "oha-stall.db.gz", grade: "A", sent: 500, response: map[string]float64{"p95": 0.3052}, width: 0.05, findings: []string{"stall"}},
 		{file: "oha-closed.csv.gz", grade: "S", sent: 300, failed: 15},
