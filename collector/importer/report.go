@@ -99,10 +99,13 @@ func (r *Report) run(id string) {
 	}
 }
 
-func (r *Report) point(at int64) {
+func (r *Report) point(from, to int64) {
 	r.Points++
+	if from <= 0 || from > to {
+		from = to
+	}
 	if r.Rows == 0 {
-		r.Span = r.Span.Union(sample.Span{From: at, To: at})
+		r.Span = r.Span.Union(sample.Span{From: from, To: to})
 	}
 }
 

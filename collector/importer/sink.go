@@ -115,7 +115,11 @@ func (k *Sink) Point(s *sample.Series, p sample.Point) error {
 	}
 	p.Series = i
 	k.batch.Points = append(k.batch.Points, p)
-	k.report.point(p.Time)
+	from := p.Time
+	if s.Kind == sample.DeltaSum || s.Kind == sample.DeltaHisto {
+		from = p.Start // what was counted since
+	}
+	k.report.point(from, p.Time)
 	if len(k.batch.Points) >= batchPoints {
 		return k.flush()
 	}
@@ -131,7 +135,7 @@ func (k *Sink) Batch(b *sample.Batch) error {
 		k.report.row(&b.Groups[r.Group], &r, k.Scheduled)
 	}
 	for i := range b.Points {
-		k.report.point(b.Points[i].Time)
+		k.report.point(b.Points[i].Time, b.Points[i].Time)
 	}
 	switch {
 	case b.RunID == sample.Telemetry:

@@ -77,6 +77,9 @@ func TestWrk(t *testing.T) {
 	within(t, "corrected", x, 0.9, 0.00839, 0.01)
 	within(t, "corrected", x, 0.99, 1.80, 0.01)
 	within(t, "corrected", x, 0.95, 1, 2) // between those that it prints
+	if got := r.Length().Seconds(); math.Abs(got-20.05) > 0.01 {
+		t.Errorf("the report says %g s", got)
+	}
 	if s := counts.ServiceTimes(in); s.Buckets != nil {
 		t.Errorf("service times out of corrected ones: %v", s)
 	}
