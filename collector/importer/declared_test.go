@@ -118,6 +118,10 @@ func TestCapturesSay(t *testing.T) {
 	check("k6/e2-stall-100-20vus.json.zst", nil, "dropped 180 of 2,001", "nothing was answered for 2 s")
 	check("k6/e3-stall-closed.json.zst", nil, "nothing was answered for")
 	check("k6/f-overload-return.json.zst", nil, "did not recover", "retries keep it overloaded")
+	got := bring(t, "k6/f-overload-return.json.zst", nil).verdict.Totals
+	if n := got.AttemptsPerReq; n == nil || math.Abs(*n-12693.0/5923) > 0.001 || got.Due != 7199 {
+		t.Errorf("attempts per order %v, %d due", n, got.Due)
+	}
 	check("jmeter/stall.jtl.zst", nil, "nothing counts what was not sent", "nothing was answered for")
 	check("vegeta/orders-90.bin.zst", steady(90, 20), "1,795")
 }
