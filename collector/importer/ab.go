@@ -19,7 +19,7 @@ const abHeader = "starttime\tseconds\tctime\tdtime\tttime\twait"
 // length of the run and the number of different times, not with its requests.
 func abPlot() Format {
 	return Format{
-		Name: "ab-gnuplot", Title: "ab -g file", Generator: "ab",
+		Name: "ab-gnuplot", Title: "ab -g file", Generator: "ab", Document: true,
 		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(abHeader)) },
 		Read:  readAB,
 	}

@@ -15,7 +15,7 @@ import (
 // periods cannot be merged, so only those of the whole run are read.
 func artilleryReport() Format {
 	return Format{
-		Name: "artillery", Title: "Artillery report", Generator: "artillery",
+		Name: "artillery", Title: "Artillery report", Generator: "artillery", Document: true,
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"aggregate"`)) &&
 				bytes.Contains(head, []byte(`"vusers.created"`))

@@ -14,7 +14,7 @@ import (
 // between two requests whatever the rate, so that it adds far too many.
 func autocannon() Format {
 	return Format{
-		Name: "autocannon", Title: "autocannon JSON", Generator: "autocannon",
+		Name: "autocannon", Title: "autocannon JSON", Generator: "autocannon", Document: true,
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"p97_5"`)) &&
 				bytes.Contains(head, []byte(`"non2xx"`)) && bytes.Contains(head, []byte(`"pipelining"`))

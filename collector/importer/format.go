@@ -12,6 +12,9 @@ type Format struct {
 	Name      string // for --format and in answers, such as "k6-json"
 	Title     string // for people, such as "k6 JSON output"
 	Generator string // put into groups that name none
+	// Document says that files of this format are written at once, not line by
+	// line: they do not grow, and may begin like others of their kind.
+	Document bool
 	// Sniff reports whether a file that begins with head has this format. Head
 	// is what could be had without waiting, at least minHead bytes if the file
 	// is as long, and may end anywhere.

@@ -14,7 +14,7 @@ import (
 // buckets and say no more.
 func fortioResult() Format {
 	return Format{
-		Name: "fortio", Title: "fortio result", Generator: "fortio",
+		Name: "fortio", Title: "fortio result", Generator: "fortio", Document: true,
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"RunType"`)) &&
 				bytes.Contains(head, []byte(`"DurationHistogram"`))

@@ -14,7 +14,7 @@ import (
 // --async the calls after a slow one are late.
 func ghzReport() Format {
 	return Format{
-		Name: "ghz", Title: "ghz report", Generator: "ghz",
+		Name: "ghz", Title: "ghz report", Generator: "ghz", Document: true,
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"statusCodeDistribution"`)) &&
 				bytes.Contains(head, []byte(`"concurrency"`)) && bytes.Contains(head, []byte(`"call"`))

@@ -13,7 +13,7 @@ import (
 // benchmarks become named load steps.
 func guidellmReport() Format {
 	return Format{
-		Name: "guidellm", Title: "guidellm report", Generator: "guidellm",
+		Name: "guidellm", Title: "guidellm report", Generator: "guidellm", Document: true,
 		Sniff: func(head []byte) bool {
 			head = bytes.TrimSpace(head)
 			return bytes.HasPrefix(head, []byte("{")) && (bytes.Contains(head, []byte(`"guidellm_version"`)) ||

@@ -15,7 +15,7 @@ const heyHeader = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Res
 // its worker busy is lost, and counted nowhere.
 func heyCSV() Format {
 	return Format{
-		Name: "hey-csv", Title: "hey CSV", Generator: "hey",
+		Name: "hey-csv", Title: "hey CSV", Generator: "hey", Document: true,
 		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(heyHeader)) },
 		Read:  readHeyCSV,
 	}
@@ -65,7 +65,7 @@ func readHeyCSV(_ context.Context, src *Source, sink *Sink) error {
 // heySummary is what hey prints without -o.
 func heySummary() Format {
 	return Format{
-		Name: "hey", Title: "hey summary", Generator: "hey",
+		Name: "hey", Title: "hey summary", Generator: "hey", Document: true,
 		Sniff: func(head []byte) bool {
 			at := lineWith(head, "Summary:")
 			return at >= 0 && bytes.Contains(head[at:], []byte("  Slowest:\t")) && bytes.Contains(head[at:], []byte("  Requests/sec:\t"))

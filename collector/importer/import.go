@@ -57,8 +57,9 @@ func Import(ctx context.Context, in Input, keep Keep) (*Report, error) {
 	if report.RunName == "" {
 		report.RunName = format.Name
 	}
+	mark := fingerprint(&format, src.Head())
 	if report.RunID == "" {
-		report.RunID = runID(report.RunName, src.Head())
+		report.RunID = slug(report.RunName) + "-" + mark
 	}
 	if in.Begin != nil {
 		if err := in.Begin(report); err != nil {
@@ -69,6 +70,7 @@ func Import(ctx context.Context, in Input, keep Keep) (*Report, error) {
 		Scheduled: in.Scheduled, OTLP: in.OTLP,
 		ctx: ctx, src: src, keep: keep, oneRun: in.OneRun || in.RunID != "", format: &format, report: report,
 		series: map[sample.Series]uint32{}, chunk: newDigest(report.RunID, src.Name),
+		source: src.Name + "#" + mark[:6],
 	}
 	sink.pulse = func() {
 		report.Bytes = src.Offset()
@@ -114,11 +116,14 @@ func stem(name string) string {
 	return name
 }
 
-// runID names the run of a file: the same for the same file, and for one that
-// has grown.
-func runID(name string, head []byte) string {
-	sum := sha256.Sum256(head[:min(len(head), minHead)])
-	return slug(name) + "-" + hex.EncodeToString(sum[:5])
+// fingerprint tells files of one name apart, and is the same for a file that has
+// grown.
+func fingerprint(f *Format, head []byte) string {
+	if !f.Document {
+		head = head[:min(len(head), minHead)]
+	}
+	sum := sha256.Sum256(head)
+	return hex.EncodeToString(sum[:5])
 }
 
 // slug keeps of a name what an id may hold everywhere.

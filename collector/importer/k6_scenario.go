@@ -147,6 +147,9 @@ func (s *k6Scenario) handle(e *k6Event) error {
 	switch e.kind {
 	case k6EndOfRequest:
 		r := e.request
+		if !s.anchored && !r.joined {
+			return s.row(&r, 0, 0, 0, false)
+		}
 		return s.wait(&r)
 	case k6EndOfIteration:
 		s.longest, s.lastEnd = max(s.longest, e.end-e.start), max(s.lastEnd, e.end)

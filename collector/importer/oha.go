@@ -15,7 +15,7 @@ import (
 // read in the order of its pages, through a temporary file.
 func ohaDB() Format {
 	return Format{
-		Name: "oha-sqlite", Title: "oha SQLite database", Generator: "oha",
+		Name: "oha-sqlite", Title: "oha SQLite database", Generator: "oha", Document: true,
 		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(sqliteMagic)) },
 		Read:  readOhaDB,
 	}
@@ -114,7 +114,7 @@ const ohaHeader = "request-start,DNS,DNS+dialup,Response-delay,request-duration,
 // though the start is when it was sent, and nothing in the file tells.
 func ohaCSV() Format {
 	return Format{
-		Name: "oha-csv", Title: "oha CSV", Generator: "oha",
+		Name: "oha-csv", Title: "oha CSV", Generator: "oha", Document: true,
 		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(ohaHeader)) },
 		Read:  readOhaCSV,
 	}

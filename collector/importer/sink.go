@@ -37,6 +37,7 @@ type Sink struct {
 	keep   Keep
 	oneRun bool // all belongs to the run of the import
 	format *Format
+	source string // of the rows: name and fingerprint, as two hosts may use one name
 	batch  sample.Batch
 	chunk  digest
 	last   sample.Group // given and completed, of the row before
@@ -87,10 +88,7 @@ func (k *Sink) due(done int64) bool {
 // complete fills in what is the same for the whole file.
 func (k *Sink) complete(g sample.Group) sample.Group {
 	if g.Source == "" {
-		g.Source = k.src.Name
-	}
-	if g.Source == "" {
-		g.Source = k.format.Name
+		g.Source = k.source
 	}
 	if g.Generator == "" {
 		g.Generator = k.format.Generator

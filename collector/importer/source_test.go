@@ -70,12 +70,19 @@ func TestSourceLongLine(t *testing.T) {
 
 func TestRunIDs(t *testing.T) {
 	t.Parallel()
-	a := runID(stem("dir/orders load.json.gz"), []byte("abc"))
-	if !strings.HasPrefix(a, "orders-load-") {
-		t.Errorf("id %q", a)
+	if got := slug(stem("dir/orders load.json.gz")); got != "orders-load" {
+		t.Errorf("slug %q", got)
 	}
-	if b := runID("orders load", []byte("abd")); a == b {
+	long := bytes.Repeat([]byte("x"), minHead)
+	grows, whole := &Format{}, &Format{Document: true}
+	if fingerprint(grows, []byte("abc")) == fingerprint(grows, []byte("abd")) {
 		t.Error("content does not matter")
+	}
+	if fingerprint(grows, long) != fingerprint(grows, append(long, 'y')) {
+		t.Error("a file that has grown is another one")
+	}
+	if fingerprint(whole, long) == fingerprint(whole, append(long, 'y')) {
+		t.Error("documents that begin alike are the same")
 	}
 	if got := slug("../..//\x00"); got != "import" {
 		t.Errorf("slug %q", got)

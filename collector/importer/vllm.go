@@ -20,7 +20,7 @@ import (
 // 60 bytes a request.
 func vllmBench() Format {
 	return Format{
-		Name: "vllm-bench", Title: "vLLM benchmark result", Generator: "vllm-bench",
+		Name: "vllm-bench", Title: "vLLM benchmark result", Generator: "vllm-bench", Document: true,
 		Sniff: func(head []byte) bool {
 			head = bytes.TrimSpace(head)
 			return bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"endpoint_type"`)) && bytes.Contains(head, []byte(`"num_prompts"`))

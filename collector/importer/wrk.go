@@ -19,7 +19,7 @@ import (
 // prints the other kind beside it with -U.
 func wrk() Format {
 	return Format{
-		Name: "wrk", Title: "output of wrk or wrk2", Generator: "wrk",
+		Name: "wrk", Title: "output of wrk or wrk2", Generator: "wrk", Document: true,
 		Sniff: func(head []byte) bool {
 			at := lineWith(head, "Running ")
 			return at >= 0 && bytes.Contains(head[at:min(len(head), at+2048)], []byte(" test @ ")) &&
