@@ -66,14 +66,14 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 	if err != nil {
 		return err
 	}
-	if err := write(env.Stdout, output, v, body, env.Colour); err != nil {
+	if err := write(env.Stdout, output, v, body, env.Colour, at.server); err != nil {
 		return err
 	}
 	return outcome(v.Outcome)
 }
 
-// write prints a verdict in a format.
-func write(w io.Writer, format string, v *wire.Verdict, body []byte, colour bool) error {
+// write prints a verdict in a format; a table says, too, what to set for a better one.
+func write(w io.Writer, format string, v *wire.Verdict, body []byte, colour bool, server string) error {
 	switch format {
 	case "json":
 		return show.JSON(w, body)
@@ -82,7 +82,7 @@ func write(w io.Writer, format string, v *wire.Verdict, body []byte, colour bool
 	case "github":
 		return show.GitHub(w, v)
 	default:
-		return show.Table(w, v, colour)
+		return show.Table(w, v, colour, show.Hint(v, server))
 	}
 }
 

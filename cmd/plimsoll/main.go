@@ -61,6 +61,7 @@ func commands() []command {
 	return []command{
 		{name: "serve", about: "receive telemetry of load tests and answer questions about them", run: serve},
 		{name: "check", about: "judge a run; the exit code is for CI", run: check},
+		{name: "doctor", about: "say what to set so that the next run proves more", run: doctor},
 		{name: "import", about: "read the result files of load generators", run: importFiles},
 		{name: "compare", about: "set two runs side by side", run: compare},
 		{name: "demo", about: "watch a service being pushed past its limit, in a minute", run: runDemo},

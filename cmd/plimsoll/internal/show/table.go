@@ -44,8 +44,9 @@ func (p *printer) paint(word string) string {
 	return "\x1b[" + code + ";1m" + word + "\x1b[0m"
 }
 
-// Table writes a verdict for a person at a terminal.
-func Table(w io.Writer, v *wire.Verdict, colour bool) error {
+// Table writes a verdict for a person at a terminal, with hints under what it says
+// of the run.
+func Table(w io.Writer, v *wire.Verdict, colour bool, hints ...string) error {
 	p := &printer{w: w, colour: colour}
 	p.line("%s  %s", p.paint(strings.ToUpper(clean(v.Outcome))), cut(clean(v.Run.Name), width-20))
 	for _, l := range wrap(clean(v.Headline), width) {
@@ -53,6 +54,11 @@ func Table(w io.Writer, v *wire.Verdict, colour bool) error {
 	}
 	p.line("")
 	p.about(v)
+	for _, h := range hints {
+		if h != "" {
+			p.line("%s", h)
+		}
+	}
 	if len(v.Steps) > 0 {
 		p.line("")
 		p.rates(v)
