@@ -33,8 +33,8 @@ const (
 type naming struct {
 	role  role
 	unitS float64 // of a duration whose unit was not sent
-	// when is an attribute "key=value" that a point must carry, "key=" when it
-	// must not carry the key; "" asks for nothing.
+	// when is an attribute "key=value" that a point must carry, "key=*" with any
+	// value, "key=" when it must not carry the key; "" asks for nothing.
 	when string
 	sign float64 // -1 subtracts; 0 stands for 1
 }
@@ -156,7 +156,7 @@ func locust() *generator {
 	return &generator{
 		name: "locust", scopes: []string{"locust"}, services: []string{"locust"}, loop: LoopClosed, endedFromDurations: true,
 		metrics: map[string][]naming{
-			"locust.client.duration": {{role: durations, unitS: 1}},
+			"locust.client.duration": {{role: durations, unitS: 1}, {role: failed, when: "error.type=*"}},
 			"locust.users.count":     {{role: limit}}, // users think too: not all are in flight
 			// From the files of --csv.
 			"loadtest.requests.ended":          {{role: ended}, {role: requests}},
@@ -184,13 +184,20 @@ func gatling() *generator {
 	}
 }
 
-// NBomber sends gauges only: running totals by scenario and step.
+// NBomber sends gauges only: running totals by scenario and step. A scenario as a
+// whole is a step by the name of "global information"; the others are parts of it.
 func nbomber() *generator {
+	whole := func(roles ...role) (out []naming) {
+		for _, r := range roles {
+			out = append(out, naming{role: r, when: "step=global information"}, naming{role: r, when: "step="})
+		}
+		return out
+	}
 	return &generator{
 		name: "nbomber", scopes: []string{"nbomber"}, services: []string{"nbomber"}, stream: "scenario",
 		metrics: map[string][]naming{
-			"all.request.count":  {{role: ended}, {role: requests}},
-			"fail.request.count": {{role: failed}, {role: failures}},
+			"all.request.count":  whole(ended, requests),
+			"fail.request.count": whole(failed, failures),
 		},
 	}
 }
@@ -199,7 +206,7 @@ func aiperf() *generator {
 	return &generator{
 		name: "aiperf", services: []string{"aiperf"}, scopes: []string{"aiperf"}, endedFromDurations: true,
 		metrics: map[string][]naming{
-			"gen_ai.client.operation.duration": {{role: durations, unitS: 1}},
+			"gen_ai.client.operation.duration": {{role: durations, unitS: 1}, {role: failed, when: "error.type=*"}},
 		},
 		starts:    "profile_export.jsonl gives when every request was due",
 		histogram: exponential,
@@ -278,8 +285,11 @@ func (n *naming) matches(attributes string) bool {
 	}
 	key, want, _ := strings.Cut(n.when, "=")
 	value, ok := attribute(attributes, key)
-	if want == "" {
+	switch want {
+	case "":
 		return !ok
+	case "*":
+		return ok
 	}
 	return ok && strings.EqualFold(value, want)
 }

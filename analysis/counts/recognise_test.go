@@ -177,6 +177,22 @@ func TestOtherGenerators(t *testing.T) {
 	if got := b.inputs()[0].Totals(); got.Ended != 250 {
 		t.Errorf("nbomber: %+v", got)
 	}
+	b = builder{scope: "nbomber"}
+	for _, step := range []string{"global information", "login", "buy"} {
+		b.add("all.request.count", "scenario=s,step="+step, "", sample.Gauge, 0, 10, 100, nil)
+		b.add("all.request.count", "scenario=s,step="+step, "", sample.Gauge, 0, 20, 250, nil)
+		b.add("fail.request.count", "scenario=s,step="+step, "", sample.Gauge, 0, 20, 7, nil)
+	}
+	if got := b.inputs()[0].Totals(); got.Ended != 250 || got.Failed != 7 {
+		t.Errorf("nbomber with steps: %+v", got)
+	}
+
+	b = builder{scope: "locust"}
+	b.add("locust.client.duration", "name=/", "s", sample.Histogram, 1, 10, 1, histogram(90))
+	b.add("locust.client.duration", "error.type=ConnectionError,name=/", "s", sample.Histogram, 1, 10, 1, histogram(10))
+	if got := b.inputs()[0].Totals(); got.Ended != 100 || got.Failed != 10 {
+		t.Errorf("locust with errors: %+v", got)
+	}
 
 	b = builder{scope: "envoy"}
 	b.add("iterations", "", "", sample.Counter, 0, 10, 100, nil)

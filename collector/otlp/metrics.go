@@ -277,8 +277,11 @@ func (d *Decoder) pointAttributes() string {
 	d.buf = d.buf[:0]
 	for i := range p.pairs {
 		kv := &p.pairs[i]
-		if d.stream.generator == "artillery" && (string(kv.key) == "startTime" || string(kv.key) == "endTime") {
+		switch key := string(kv.key); {
+		case d.stream.generator == "artillery" && (key == "startTime" || key == "endTime"):
 			continue // they are in its times, and would make every point a series
+		case d.stream.generator == "nbomber" && key == "operation_type":
+			continue // the last export goes on with the running totals of those before
 		}
 		p.text = kv.val.appendText(p.text[:0], convention.MaxText)
 		d.buf = convention.AppendAttribute(d.buf, kv.key, p.text)

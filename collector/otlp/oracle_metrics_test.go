@@ -231,7 +231,7 @@ func (o *metricOracle) add(m pcommon.Map, flags pmetric.DataPointFlags, kind sam
 	slices.SortStableFunc(pairs, func(a, b kv) int { return cmp.Compare(a.k, b.k) })
 	var attrs []byte
 	for _, p := range pairs {
-		if o.gen == "artillery" && (p.k == "startTime" || p.k == "endTime") {
+		if o.gen == "artillery" && (p.k == "startTime" || p.k == "endTime") || o.gen == "nbomber" && p.k == "operation_type" {
 			continue
 		}
 		attrs = convention.AppendAttribute(attrs, []byte(p.k), oracleText(p.v))
