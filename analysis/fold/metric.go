@@ -73,6 +73,21 @@ func (m *Metric) Mean(from, to int64) (mean float64, n int) {
 	return mean, n
 }
 
+// heldFor is for how many of its export intervals a level holds as it was last.
+const heldFor = 3
+
+// held is the last value of a level before a time, unless that is too long ago.
+func (m *Metric) held(at int64) (float64, bool) {
+	n := len(m.Levels)
+	i, _ := m.within(at, math.MaxInt64)
+	if i == 0 || n < 2 {
+		return 0, false
+	}
+	last := m.Levels[i-1]
+	interval := (m.Levels[n-1].At - m.Levels[0].At) / int64(n-1)
+	return last.Value, at-last.At <= heldFor*interval
+}
+
 // within are the indices of the points of a level in [from, to).
 func (m *Metric) within(from, to int64) (i, j int) {
 	i = sort.Search(len(m.Levels), func(i int) bool { return m.Levels[i].At >= from })

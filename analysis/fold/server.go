@@ -118,23 +118,35 @@ func (t *Telemetry) Queues() []Queue {
 
 // Value is a server metric over [from, to): the mean of a level, the growth per
 // second of a counter, the mean of what a distribution took. Several series of
-// one name add up, or the largest counts, as the metric has it. ok is false where
-// nothing was exported.
+// one name add up, or the largest counts, as the metric has it; a level that was
+// exported by some hosts and not by all holds for the others as it was last. ok is
+// false where nothing was exported.
 func Value(metrics []*Metric, from, to int64) (v float64, ok bool) {
 	var sum, n float64
 	for _, m := range metrics {
+		_, _, any := m.over(from, to)
+		ok = ok || any
+	}
+	if !ok {
+		return 0, false
+	}
+	first := true
+	for _, m := range metrics {
 		one, weight, any := m.over(from, to)
+		if !any {
+			one, any = m.held(from)
+		}
 		switch {
 		case !any:
 			continue
 		case weight > 0: // a mean: by what it was taken over
 			sum, n = sum+one*weight, n+weight
-		case m.Merge == queues.Most && ok:
+		case m.Merge == queues.Most && !first:
 			v = max(v, one)
 		default:
 			v += one
 		}
-		ok = true
+		first = false
 	}
 	if n > 0 {
 		v = sum / n

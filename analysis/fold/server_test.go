@@ -80,6 +80,27 @@ func TestTelemetryOverTime(t *testing.T) {
 	}
 }
 
+// TestLevelsOfHostsAddUp: hosts export at different seconds; a cell that holds an
+// export of one has the last value of the other, until that is too old.
+func TestLevelsOfHostsAddUp(t *testing.T) {
+	t.Parallel()
+	one := sample.Series{Source: "s1", Service: "shop", Name: "kestrel.queued_requests", Kind: sample.UpDown}
+	two := one
+	two.Source = "s2"
+	st := folded(t, &foldtest.Evidence{Batches: steady(), Servers: []*sample.Batch{
+		points(one, 0, map[int64]float64{0: 10, 2: 20, 4: 30, 6: 40, 8: 50, 10: 60, 12: 70}), points(two, 0, map[int64]float64{1: 5, 3: 6}),
+	}})
+	queued := st.Telemetry.Named("kestrel.queued_requests")
+	for from, want := range map[int64]float64{0: 10, 1: 15, 2: 25, 3: 26, 4: 36, 8: 56, 10: 60} {
+		if v, ok := fold.Value(queued, epoch+from*1e9, epoch+from*1e9+1e9); !ok || v != want {
+			t.Errorf("at %d s: %g, %t, want %g", from, v, ok, want)
+		}
+	}
+	if _, ok := fold.Value(queued, epoch+5e9, epoch+6e9); ok {
+		t.Error("a second without an export has a value")
+	}
+}
+
 // TestTelemetryKnowsItsGenerator keeps what a generator says of itself apart from
 // the same words of servers.
 func TestTelemetryKnowsItsGenerator(t *testing.T) {
