@@ -41,12 +41,13 @@ func (a *adviser) counted() {
 			a.add(o.Starts, "so that times are known, not counts alone")
 		}
 	}
-	said := ""
+	var b strings.Builder
 	for i := range a.v.Findings {
 		if f := &a.v.Findings[i]; f.Code == "evidence" {
-			said += strings.ToLower(f.Message)
+			b.WriteString(strings.ToLower(f.Message))
 		}
 	}
+	said := b.String()
 	coarse := strings.Contains(said, strings.ToLower(o.Histogram)) || !a.v.Totals.ServiceTime.Valid
 	if set, why, ok := strings.Cut(o.Histogram, " "); ok && coarse {
 		a.add(set, why)

@@ -8,7 +8,7 @@ func brokers(key string) (known, bool) {
 	case "kafka.consumer.group.lag.sum", "kafka.consumergroup.lag.sum", "kafka.consumergroup.group.sum.lag":
 		return level("kafka.consumer_group.lag_sum", Lag)
 	case "kafka.consumergroup.group.lag.seconds", "kafka.consumergroup.group.max.lag.seconds":
-		return timed("kafka.consumer_group.lag_time", Age, seconds)
+		return age("kafka.consumer_group.lag_time", seconds)
 	case "kafka.consumer.records.lag", "kafka.consumer.fetch.manager.records.lag":
 		return level("kafka.consumer.records_lag", Lag)
 	case "kafka.consumer.records.lag.max", "kafka.consumer.fetch.manager.records.lag.max":
@@ -30,11 +30,11 @@ func brokers(key string) (known, bool) {
 	case "pubsub.googleapis.com.subscription.num.undelivered.messages":
 		return level("pubsub.subscription.num_undelivered_messages", Lag)
 	case "pubsub.googleapis.com.subscription.oldest.unacked.message.age":
-		return timed("pubsub.subscription.oldest_unacked_message_age", Age, seconds)
+		return age("pubsub.subscription.oldest_unacked_message_age", seconds)
 	case "amazonaws.com.aws.sqs.approximatenumberofmessagesvisible", "aws.sqs.approximate.number.of.messages.visible":
 		return level("aws.sqs.approximate_number_of_messages_visible", Lag)
 	case "amazonaws.com.aws.sqs.approximateageofoldestmessage", "aws.sqs.approximate.age.of.oldest.message":
-		return timed("aws.sqs.approximate_age_of_oldest_message", Age, seconds)
+		return age("aws.sqs.approximate_age_of_oldest_message", seconds)
 	}
 	return known{}, false
 }
@@ -45,7 +45,7 @@ func jobs(key string) (known, bool) {
 	case "sidekiq.queue.size", "sidekiq.queue.backlog", "sidekiq.queue.enqueued.jobs":
 		return level("sidekiq.queue.size", Waiting)
 	case "sidekiq.queue.latency":
-		return timed("sidekiq.queue.latency", Age, seconds)
+		return age("sidekiq.queue.latency", seconds)
 	case "celery.queue.length":
 		return level("celery.queue_length", Waiting)
 	case "bullmq.job.count":

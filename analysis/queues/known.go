@@ -13,11 +13,11 @@ type known struct {
 	pair string
 }
 
-// level, timed, total and spread make the usual rows of the tables.
+// level, age, total and spread make the usual rows of the tables.
 func level(name string, k Kind) (known, bool) { return known{name: name, kind: k, form: Level}, true }
 
-func timed(name string, k Kind, u unit) (known, bool) {
-	return known{name: name, kind: k, form: Level, unit: u}, true
+func age(name string, u unit) (known, bool) {
+	return known{name: name, kind: Age, form: Level, unit: u}, true
 }
 
 func share(name string, k Kind) (known, bool) {
@@ -141,9 +141,9 @@ func proxies(key string) (known, bool) {
 	case "haproxy.backend.current.sessions":
 		return level("haproxy.backend.current_sessions", Running)
 	case "haproxy.requests.average.time": // of waiting in the queue, whatever its name says
-		return timed("haproxy.requests.average_time", Age, millis)
+		return age("haproxy.requests.average_time", millis)
 	case "haproxy.backend.queue.time.average":
-		return timed("haproxy.backend.queue_time_average", Age, seconds)
+		return age("haproxy.backend.queue_time_average", seconds)
 	case "haproxy.connections.retries":
 		return total("haproxy.connections.retries", Retries)
 	case "apache.workers":

@@ -50,7 +50,7 @@ func pools(key string) (known, bool) {
 	case "pgbouncer.pools.server.active":
 		return level("pgbouncer.pools.server_active", PoolUsed)
 	case "pgbouncer.pools.client.maxwait":
-		return timed("pgbouncer.pools.client_maxwait", Age, seconds)
+		return age("pgbouncer.pools.client_maxwait", seconds)
 	}
 	return known{}, false
 }
@@ -84,17 +84,17 @@ func threads(key string) (known, bool) {
 func runtimes(key string) (known, bool) {
 	switch key {
 	case "nodejs.eventloop.delay.p99", "nodejs.eventloop.lag.p99":
-		return timed("nodejs.eventloop.delay.p99", Age, seconds)
+		return age("nodejs.eventloop.delay.p99", seconds)
 	case "nodejs.eventloop.delay.p90", "nodejs.eventloop.lag.p90":
-		return timed("nodejs.eventloop.delay.p90", Age, seconds)
+		return age("nodejs.eventloop.delay.p90", seconds)
 	case "nodejs.eventloop.delay.p50", "nodejs.eventloop.lag.p50":
-		return timed("nodejs.eventloop.delay.p50", Age, seconds)
+		return age("nodejs.eventloop.delay.p50", seconds)
 	case "nodejs.eventloop.delay.mean", "nodejs.eventloop.lag.mean":
-		return timed("nodejs.eventloop.delay.mean", Age, seconds)
+		return age("nodejs.eventloop.delay.mean", seconds)
 	case "nodejs.eventloop.delay.max", "nodejs.eventloop.lag.max":
-		return timed("nodejs.eventloop.delay.max", Age, seconds)
+		return age("nodejs.eventloop.delay.max", seconds)
 	case "nodejs.eventloop.lag":
-		return timed("nodejs.eventloop.lag", Age, seconds)
+		return age("nodejs.eventloop.lag", seconds)
 	case "nodejs.eventloop.utilization":
 		return share("nodejs.eventloop.utilization", Utilisation)
 	case "go.schedule.duration", "go.sched.latencies":
@@ -102,7 +102,7 @@ func runtimes(key string) (known, bool) {
 	case "process.cpu.utilization":
 		return share("process.cpu.utilization", CPU)
 	case "jvm.cpu.recent.utilization", "process.runtime.jvm.cpu.utilization":
-		return share("jvm.cpu.recent_utilization", CPU)
+		return share("jvm.cpu.recent_utilization", CPU) //nolint:misspell // a name of the conventions
 	case "container.cpu.utilization":
 		return share("container.cpu.utilization", CPU)
 	}

@@ -32,10 +32,12 @@ type Decoder struct {
 	nest    *nesting  // what is known about nesting, in the second pass
 	nested  nesting
 
-	served  served // what spans of servers said, in this scope
-	points  pointFields
-	schemas *schemas
-	wire    []byte // JSON as protobuf
+	served served // what spans of servers said, in this scope
+	points pointFields
+
+	dropsUsers bool // a generator that did not start users is among them
+	schemas    *schemas
+	wire       []byte // JSON as protobuf
 }
 
 // NewDecoder returns a decoder that understands names by a table.
@@ -97,6 +99,7 @@ func (d *Decoder) reset() {
 	d.refs = d.refs[:0]
 	d.rows = 0
 	d.nested.wanted = false
+	d.dropsUsers = false
 }
 
 // forget drops what points into the bytes of the request.

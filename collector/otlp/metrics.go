@@ -42,6 +42,9 @@ func (d *Decoder) metrics(body []byte) error {
 			return err
 		}
 	}
+	if d.dropsUsers {
+		d.skipped()
+	}
 	return r.err
 }
 
@@ -234,14 +237,8 @@ func (d *Decoder) point(m *metricFields, b []byte) error {
 	if m.role.Canonical() != "" && to.batch.RunID == sample.Telemetry {
 		series.Name = sample.WithRole(string(m.role), d.intern.text(m.name))
 	}
-	i, ok := to.series[series]
-	if !ok {
-		i = uint32(len(to.batch.Series))
-		to.batch.Series = append(to.batch.Series, series)
-		to.series[series] = i
-	}
-	out.Series = i
-	to.batch.Points = append(to.batch.Points, out)
+	d.dropsUsers = d.dropsUsers || series.Name == "vusers.skipped" && series.Scope == artilleryScope
+	to.addPoint(&series, out)
 	d.report.Points++
 	return nil
 }

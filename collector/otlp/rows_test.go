@@ -193,6 +193,44 @@ func TestPartsOfRequests(t *testing.T) {
 	}
 }
 
+// TestSkippedUsers turns users that Artillery did not start into requests.
+func TestSkippedUsers(t *testing.T) {
+	t.Parallel()
+	counter := func(name string, v int64) func(e *encoder) {
+		return func(e *encoder) {
+			e.str(1, name).msg(dataSum, func(e *encoder) {
+				e.varint(2, temporalityDelta).varint(3, 1)
+				e.msg(1, func(e *encoder) {
+					e.fixed(2, uint64(base)).fixed(3, uint64(base+1e6)).fixed(6, uint64(v))
+					e.attr(7, "startTime", base/1e6-11_000).attr(7, "endTime", base/1e6-1_001)
+				})
+			})
+		}
+	}
+	d := NewDecoder(convention.Default())
+	for _, c := range []struct{ created, requests, want int64 }{{40, 120, 30}, {40, 20, 10}, {0, 0, 10}} {
+		batches, err := d.Metrics(wrap("Artillery.io_metrics", []any{"service.name", "a"},
+			counter("vusers.skipped", 10), counter("vusers.created", c.created), counter("http.requests", c.requests)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []flatPoint
+		for _, p := range flattenPoints(batches) {
+			if p.Series.Name == "loadtest.arrivals.dropped" {
+				got = append(got, p)
+			}
+		}
+		if len(got) != 1 || got[0].Point.Value != float64(c.want) || got[0].Point.Time != base-1e9 || got[0].Point.Start != base-11e9 || got[0].Run != "" {
+			t.Errorf("%d requests of %d users: %+v, want %d dropped", c.requests, c.created, got, c.want)
+		}
+	}
+	// Without such users nothing is added.
+	batches, err := d.Metrics(wrap("Artillery.io_metrics", nil, counter("vusers.created", 4)))
+	if err != nil || len(flattenPoints(batches)) != 1 {
+		t.Errorf("%v %v", flattenPoints(batches), err)
+	}
+}
+
 // TestLoops checks what known generators cannot do otherwise.
 func TestLoops(t *testing.T) {
 	t.Parallel()

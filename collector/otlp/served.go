@@ -66,13 +66,10 @@ func (d *Decoder) flushServed() {
 			d.report.note(TooManyRuns, "spans of", []byte(d.stream.scope))
 			continue
 		}
-		to := d.router.all[i].batch
-		to.Series = append(to.Series, sample.Series{
+		d.router.all[i].addPoint(&sample.Series{
 			Source: d.stream.source, Service: d.stream.service, Scope: d.stream.scope, Name: m.name, Unit: "s", Kind: sample.DeltaHisto,
-		})
-		to.Points = append(to.Points, sample.Point{
-			Series: uint32(len(to.Series) - 1), Start: m.of.from, Time: m.of.to, Value: m.of.sum,
-			Histogram: &sample.Distribution{Count: m.of.n, Min: m.of.min, Max: m.of.max},
+		}, sample.Point{
+			Start: m.of.from, Time: m.of.to, Value: m.of.sum, Histogram: &sample.Distribution{Count: m.of.n, Min: m.of.min, Max: m.of.max},
 		})
 		d.report.Points++
 	}
