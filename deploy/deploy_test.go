@@ -4,8 +4,12 @@ package deploy_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +34,92 @@ func TestRulesHold(t *testing.T) {
 	t.Parallel()
 	run(t, "alerts", "promtool", "check", "rules", "plimsoll.rules.yaml")
 	run(t, "alerts", "promtool", "test", "rules", "plimsoll.test.yaml")
+}
+
+// TestUnit has systemd read the unit, with a program that exists in the place of ours.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("systemd/plimsoll.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := filepath.Join(t.TempDir(), "plimsoll.service")
+	if err := os.WriteFile(unit, bytes.ReplaceAll(data, []byte("/usr/bin/plimsoll"), []byte("/bin/sh")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, ".", "systemd-analyze", "verify", unit)
+}
+
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"base", "sidecar"} {
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			run(t, "kubernetes", "kubectl", "kustomize", dir)
+		})
+	}
+}
+
+func TestChart(t *testing.T) {
+	t.Parallel()
+	run(t, "helm", "helm", "lint", "--strict", "plimsoll")
+	run(t, "helm", "helm", "template", "x", "plimsoll", "--set", "settings.max_runs=5", "--set", "existingSecret=s",
+		"--set", "alertWebhook=http://am:9093/api/v2/alerts", "--set", "persistence.enabled=false")
+}
+
+// TestEveryDocumentIsYAML reads all of them.
+func TestEveryDocumentIsYAML(t *testing.T) {
+	t.Parallel()
+	n := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") || strings.Contains(path, "templates") {
+			return err
+		}
+		n++
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		dec := yaml.NewDecoder(f)
+		for {
+			var doc map[string]any
+			if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				t.Errorf("%s: %v", path, err)
+				return nil
+			}
+			if len(doc) == 0 {
+				t.Errorf("%s holds an empty document", path)
+			}
+		}
+	})
+	if err != nil || n < 10 {
+		t.Errorf("read %d files: %v", n, err)
+	}
+}
+
+// TestNamesOfSettings looks up every setting of the server that stands here.
+func TestNamesOfSettings(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variable := regexp.MustCompile(`PLIMSOLL_[A-Z_]+`)
+	for _, path := range []string{"Dockerfile", "compose/compose.yaml", "systemd/plimsoll.service", "kubernetes/sidecar/job.yaml", "helm/plimsoll/templates/statefulset.yaml"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range variable.FindAllString(string(data), -1) {
+			key := strings.ToLower(strings.TrimPrefix(name, "PLIMSOLL_"))
+			if key != "token" && key != "url" && !bytes.Contains(docs, []byte("`"+key+"`")) {
+				t.Errorf("%s sets %s, which docs/configuration.md does not know", path, name)
+			}
+		}
+	}
 }
 
 // TestRulesNameMetrics reads the rules and looks every metric up in the docs,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
@@ -21,6 +22,7 @@ import (
 type demoFlags struct {
 	fixed, stay       bool
 	httpAddr, dataDir string
+	otlp, api         string // of a server that runs already
 	scale             float64
 }
 
@@ -37,6 +39,8 @@ it what an ordinary closed-loop tool reported of the same minute. Everything sta
 	fs.BoolVar(&f.stay, "stay", false, "go on serving the API after the verdict, until a signal")
 	fs.StringVar(&f.httpAddr, "http-addr", "", "`ADDR` to serve the API on (default 127.0.0.1:4319, or a free port)")
 	fs.StringVar(&f.dataDir, "data-dir", "", "`DIR` to keep the run in (default a temporary one, removed at the end)")
+	fs.StringVar(&f.api, "server", "", "use the server whose API is at `ADDR` and start none; needs --otlp")
+	fs.StringVar(&f.otlp, "otlp", "", "`ADDR` at which that server takes OTLP over gRPC")
 	fs.Float64Var(&f.scale, "scale", 1, "multiply the length of the demonstration by `FACTOR`")
 	if _, err := cmd.Parse(env, fs); err != nil {
 		return err
@@ -45,6 +49,14 @@ it what an ordinary closed-loop tool reported of the same minute. Everything sta
 	cfg.Scale = f.scale
 	if _, err := cfg.Prepared(); err != nil {
 		return &cli.UsageError{Err: err}
+	}
+	switch {
+	case (f.api == "") != (f.otlp == ""):
+		return cli.Usagef("--server and --otlp are nothing without each other")
+	case f.api != "" && (f.stay || f.httpAddr != "" || f.dataDir != ""):
+		return cli.Usagef("--stay, --http-addr and --data-dir are about a server of the demonstration's own")
+	case f.api != "":
+		return f.demonstrate(ctx, env, cfg, daemon.Addrs{OTLPGRPC: f.otlp, HTTP: strings.TrimPrefix(f.api, "http://")})
 	}
 	d, cleanup, err := f.server(env)
 	if err != nil {
