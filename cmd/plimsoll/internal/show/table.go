@@ -171,6 +171,9 @@ func (p *printer) notes(v *wire.Verdict) {
 	for i := range v.Steps {
 		st := &v.Steps[i]
 		texts := []string{balance(&st.Balance), little(&st.LittlesLaw)}
+		if text := tokens(st); text != "" {
+			texts = append(texts, text)
+		}
 		if r := &st.ResponseTime; !r.Valid && r.N+st.Due > 0 {
 			texts = append(texts, "no number: "+refusal(st))
 		} else if r.Valid && !r.Steady && st.Class == wire.ClassUnstable {
@@ -178,6 +181,28 @@ func (p *printer) notes(v *wire.Verdict) {
 		}
 		p.wrapped("step "+label(st), texts...)
 	}
+}
+
+// tokens says how the answers of a model came, where it is known.
+func tokens(st *wire.Step) string {
+	if st.InterToken == nil && st.TokensPerS == nil {
+		return ""
+	}
+	var parts []string
+	for _, c := range []struct {
+		name string
+		of   *wire.Response
+	}{{"first token", st.FirstByte}, {"between tokens", st.InterToken}} {
+		if c.of == nil {
+			continue
+		}
+		cells := quantiles(c.of, false)
+		parts = append(parts, together(c.name+" p50 "+cells[0]+", p99 "+cells[1]))
+	}
+	if st.TokensPerS != nil {
+		parts = append(parts, together("tokens "+rate(st.TokensPerS)))
+	}
+	return strings.Join(parts, " · ")
 }
 
 // wrapped writes texts behind a name, one below the other.
