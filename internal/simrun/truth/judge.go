@@ -156,7 +156,7 @@ func (c *Case) overloaded(w *seen) bool {
 func (k *checker) knee() {
 	n := &k.v.Knee
 	c := k.c.Capacity
-	known := k.c.Server != Retrograde && k.c.Server != Wedge && k.c.Server != Leak && k.c.Server != Cold && k.c.Client != WorkersDrop && k.c.Client != WorkersLate
+	known := k.c.Server != Retrograde && k.c.Server != Stop && k.c.Server != Wedge && k.c.Server != Leak && k.c.Server != Cold && k.c.Client != WorkersDrop && k.c.Client != WorkersLate
 	shares := slices.Contains([]string{Gradual, Pool, Sharing}, k.c.Server)
 	bursts := k.c.Arrivals == Bursty || k.c.Arrivals == Batches
 	known = known && !(k.c.Client == TimeOut && (shares || bursts || k.c.Slow)) // work for those who have gone takes its share
