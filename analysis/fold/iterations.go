@@ -144,7 +144,7 @@ func (f *folder) perIteration() {
 	if n < leastIterations {
 		return
 	}
-	each := max(1, float64(f.rows)/n)
+	each := max(1, float64(f.rows-f.resent)/n)
 	if w := math.Round(each); math.Abs(each-w) < nearWhole*w {
 		each = w
 	}
