@@ -22,12 +22,16 @@ export const options = { scenarios: { orders: { %s } } };
 export default function () {
   let ok = false;
   for (let attempt = 1; attempt <= %d && !ok; attempt++) {
-    const res = http.post('%s/orders', '{"sku":"a"}', { timeout: '%s', tags: { attempt: String(attempt) } });
+    const res = http.post('%s/orders', '{"sku":"a"}', { timeout: '%s', tags: { attempt: String(attempt)%s } });
     ok = res.status === 200;
   }
   check(ok, { 'order accepted': (v) => v });
 }
 `
+
+// k6Joined are tags that join the attempts of a request. Over OTLP each would make
+// a series of its own.
+const k6Joined = ", 'loadtest.request.id': `${__VU}-${__ITER}`, 'http.request.resend_count': String(attempt - 1)"
 
 func k6Scenarios() []k6Scenario {
 	const (
@@ -42,7 +46,7 @@ func k6Scenarios() []k6Scenario {
 		{name: "below", executor: constant + `rate: 80, duration: '30s'`, judge: judgeBelow},
 		{name: "ramp", executor: ramping + `startRate: 50, stages: [{ target: 150, duration: '60s' }], maxVUs: 1000`, judge: judgeRamp},
 		{
-			name: "retries", retries: true, judge: judgeNoPass,
+			name: "retries", retries: true, judge: judgeSustained,
 			executor: ramping + `startRate: 90, maxVUs: 400, stages: [{ target: 90, duration: '20s' }, { target: 150, duration: '0s' }, ` +
 				`{ target: 150, duration: '20s' }, { target: 60, duration: '0s' }, { target: 60, duration: '40s' }]`,
 		},
@@ -78,6 +82,22 @@ func judgeNoPass(t *testing.T, v *wire.Verdict, code int) {
 	t.Logf("attempts per request %v, metastability %s", text(v.Totals.AttemptsPerReq), v.Metastability.State)
 }
 
+// judgeSustained looks at retries that keep a service overloaded, where attempts
+// can be told from requests and requests from each other: not in counts.
+func judgeSustained(t *testing.T, v *wire.Verdict, code int) {
+	t.Helper()
+	judgeNoPass(t, v, code)
+	if v.Run.Grade == nil || *v.Run.Grade != "C" {
+		return
+	}
+	if v.Metastability.State != "sustained" {
+		t.Errorf("%s after the push: %s", v.Metastability.State, v.Headline)
+	}
+	if a := v.Totals.AttemptsPerReq; a == nil || *a < 1.9 || *a > 2.5 {
+		t.Errorf("%v attempts per request, about 2.1 were", text(a))
+	}
+}
+
 func judgeBelow(t *testing.T, v *wire.Verdict, _ int) {
 	t.Helper()
 	if c := v.Steps[0].Class; c != wire.ClassStable && c != wire.ClassInconclusive {
@@ -103,11 +123,14 @@ func TestK6(t *testing.T) {
 				t.Parallel()
 				k6 := tool(t, "k6", "bin/k6")
 				svc, srv := newService(t), startServer(t)
-				attempts, timeout := 1, "60s"
+				attempts, timeout, joined := 1, "60s", ""
 				if sc.retries {
 					attempts, timeout = 3, "2s"
 				}
-				script := write(t, srv.dir, "orders.js", fmt.Sprintf(k6Script, sc.executor, attempts, svc.URL, timeout))
+				if sc.retries && way == "influx" {
+					joined = k6Joined
+				}
+				script := write(t, srv.dir, "orders.js", fmt.Sprintf(k6Script, sc.executor, attempts, svc.URL, timeout, joined))
 				c := command{dir: srv.dir, args: []string{k6, "run", "--no-usage-report", "--no-color", "--quiet", "--tag", "testid=orders"}}
 				switch way {
 				case "otlp":
