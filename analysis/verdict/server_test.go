@@ -36,6 +36,23 @@ func ramp(base, perS float64, from, to int64) map[int64]float64 {
 	return out
 }
 
+// increments are perS a second while the run lasts, sent as what was added in each
+// ten seconds.
+func increments(s sample.Series, perS float64) *sample.Batch {
+	s.Kind = sample.DeltaHisto
+	b := &sample.Batch{RunID: sample.Telemetry, Series: []sample.Series{s}}
+	for at := int64(-50); at <= 90; at += 10 {
+		n := uint64(0)
+		if at > 0 && at <= 60 {
+			n = uint64(10 * perS)
+		}
+		b.Points = append(b.Points, sample.Point{
+			Start: start + (at-10)*1e9, Time: start + at*1e9, Value: float64(n) / 50, Histogram: &sample.Distribution{Count: n},
+		})
+	}
+	return b
+}
+
 func TestServerCounts(t *testing.T) {
 	t.Parallel()
 	background := ramp(1000, 20, -100, 200)
@@ -57,6 +74,7 @@ func TestServerCounts(t *testing.T) {
 		{"the example of docs/littles-law.md", []*sample.Batch{
 			tallied(shop("s", "shop"), map[int64]float64{-60: 0, -10: 1000, 30: 5000, 70: 10_400}),
 		}, "hidden_retries", 0.3, "7,800", false},
+		{"increments", []*sample.Batch{increments(shop("s", "shop"), 150)}, "hidden_retries", 0.5, "9,000", false},
 		{"one service behind another", []*sample.Batch{
 			tallied(shop("s", "shop"), ramp(0, 100, 0, 60)), tallied(shop("b", "billing"), ramp(0, 300, 0, 60)),
 		}, "hidden_retries", 0, "", false},
