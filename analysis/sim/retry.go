@@ -181,8 +181,7 @@ type choosy struct {
 	lastIn     bool
 	dropAfterS float64
 	running    jobs
-	queue      []waiting
-	head       int
+	queue      line[waiting]
 }
 
 type waiting struct {
@@ -190,11 +189,11 @@ type waiting struct {
 	since float64 // on the wall
 }
 
-func (c *choosy) held() int { return len(c.running) + len(c.queue) - c.head }
+func (c *choosy) held() int { return len(c.running) + c.queue.len() }
 
 func (c *choosy) arrive(now float64, id int, work float64) {
 	if c.server.Servers > 0 && len(c.running) >= c.server.Servers {
-		c.queue = append(c.queue, waiting{job{work, id}, now})
+		c.queue.push(waiting{job{work, id}, now})
 		return
 	}
 	heap.Push(&c.running, job{c.server.worked(now) + work, id})
@@ -209,23 +208,17 @@ func (c *choosy) next() float64 {
 
 func (c *choosy) complete(now float64) int {
 	done := heap.Pop(&c.running).(job)
-	for c.head < len(c.queue) {
-		var w waiting
+	for c.queue.len() > 0 {
+		take := c.queue.first
 		if c.lastIn {
-			w = c.queue[len(c.queue)-1]
-			c.queue = c.queue[:len(c.queue)-1]
-		} else {
-			w = c.queue[c.head]
-			c.head++
+			take = c.queue.last
 		}
+		w := take()
 		if c.dropAfterS > 0 && now-w.since > c.dropAfterS {
 			continue
 		}
 		heap.Push(&c.running, job{done.at + w.at, w.id})
 		break
-	}
-	if c.head == len(c.queue) {
-		c.queue, c.head = c.queue[:0], 0
 	}
 	return done.id
 }

@@ -133,19 +133,46 @@ func (j *jobs) Pop() any {
 	return last
 }
 
+// line is a queue of those who wait, first come first served.
+type line[T any] struct {
+	all  []T
+	head int
+}
+
+func (l *line[T]) len() int { return len(l.all) - l.head }
+
+func (l *line[T]) push(v T) { l.all = append(l.all, v) }
+
+// first takes out who has waited longest; the line must not be empty.
+func (l *line[T]) first() T {
+	v := l.all[l.head]
+	if l.head++; l.head == len(l.all) {
+		l.all, l.head = l.all[:0], 0
+	}
+	return v
+}
+
+// last takes out who came last; the line must not be empty.
+func (l *line[T]) last() T {
+	v := l.all[len(l.all)-1]
+	if l.all = l.all[:len(l.all)-1]; l.head == len(l.all) {
+		l.all, l.head = l.all[:0], 0
+	}
+	return v
+}
+
 // fifo is a queue before identical servers. Its clock is the time worked.
 type fifo struct {
 	server  *Server
-	running jobs  // at: end, on the station's clock
-	queue   []job // at: work
-	head    int
+	running jobs      // at: end, on the station's clock
+	queue   line[job] // at: work
 }
 
-func (f *fifo) held() int { return len(f.running) + len(f.queue) - f.head }
+func (f *fifo) held() int { return len(f.running) + f.queue.len() }
 
 func (f *fifo) arrive(now float64, id int, work float64) {
 	if f.server.Servers > 0 && len(f.running) >= f.server.Servers {
-		f.queue = append(f.queue, job{work, id})
+		f.queue.push(job{work, id})
 		return
 	}
 	heap.Push(&f.running, job{f.server.worked(now) + work, id})
@@ -160,12 +187,8 @@ func (f *fifo) next() float64 {
 
 func (f *fifo) complete(float64) int {
 	done := heap.Pop(&f.running).(job)
-	if f.head < len(f.queue) {
-		j := f.queue[f.head]
-		f.head++
-		if f.head == len(f.queue) {
-			f.queue, f.head = f.queue[:0], 0
-		}
+	if f.queue.len() > 0 {
+		j := f.queue.first()
 		heap.Push(&f.running, job{done.at + j.at, j.id})
 	}
 	return done.id
@@ -175,13 +198,12 @@ func (f *fifo) complete(float64) int {
 // every one, v, reaches its work. Where all slots are taken, jobs wait.
 type sharing struct {
 	server *Server
-	jobs   jobs  // at: v at the end
-	queue  []job // at: work
-	head   int
+	jobs   jobs      // at: v at the end
+	queue  line[job] // at: work
 	v, w   float64
 }
 
-func (s *sharing) held() int { return len(s.jobs) + len(s.queue) - s.head }
+func (s *sharing) held() int { return len(s.jobs) + s.queue.len() }
 
 func (s *sharing) advance(now float64) {
 	w := s.server.worked(now)
@@ -196,7 +218,7 @@ func (s *sharing) advance(now float64) {
 func (s *sharing) arrive(now float64, id int, work float64) {
 	s.advance(now)
 	if s.server.Slots > 0 && len(s.jobs) >= s.server.Slots {
-		s.queue = append(s.queue, job{work, id})
+		s.queue.push(job{work, id})
 		return
 	}
 	heap.Push(&s.jobs, job{s.v + work, id})
@@ -214,12 +236,8 @@ func (s *sharing) next() float64 {
 func (s *sharing) complete(now float64) int {
 	s.advance(now)
 	done := heap.Pop(&s.jobs).(job)
-	if s.head < len(s.queue) {
-		j := s.queue[s.head]
-		s.head++
-		if s.head == len(s.queue) {
-			s.queue, s.head = s.queue[:0], 0
-		}
+	if s.queue.len() > 0 {
+		j := s.queue.first()
 		heap.Push(&s.jobs, job{s.v + j.at, j.id})
 	}
 	return done.id

@@ -124,6 +124,9 @@ func storm(t *testing.T, r sim.Retry) *wire.Verdict {
 // budget of a tenth does not, and answered retries of a tenth are no finding.
 func TestPublishedStorm(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("two million attempts")
+	}
 	r := sim.Retry{TimeoutS: 1, Attempts: 3}
 	v := storm(t, r)
 	s, m := v.Steps[1], v.Metastability

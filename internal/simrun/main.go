@@ -24,6 +24,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/internal/program"
 	"github.com/plimsoll/plimsoll/internal/simrun/truth"
 )
 
@@ -70,12 +71,12 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := serve(ctx, opt.program, dir)
+	started, err := program.Serve(ctx, opt.program, dir, io.Discard)
 	if err != nil {
 		return 1, err
 	}
-	wrong, err := opt.each(ctx, s, spec, out)
-	if stopped := s.stop(); err == nil {
+	wrong, err := opt.each(ctx, &server{started}, spec, out)
+	if stopped := started.Stop(); err == nil {
 		err = stopped
 	}
 	if err != nil || wrong > 0 {

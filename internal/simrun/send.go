@@ -17,6 +17,7 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/internal/program"
 	"github.com/plimsoll/plimsoll/internal/simrun/truth"
 )
 
@@ -57,7 +58,7 @@ func (s *server) post(ctx context.Context, path string, m proto.Message) error {
 	if err != nil {
 		return err
 	}
-	_, err = do(ctx, http.MethodPost, "http://"+s.otlp+path, "application/x-protobuf", body)
+	_, err = program.Do(ctx, http.MethodPost, "http://"+s.OTLPHTTP+path, "application/x-protobuf", body)
 	return err
 }
 
