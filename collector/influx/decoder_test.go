@@ -283,3 +283,15 @@ outcomes: {broke: timeout}
 		t.Errorf("%+v", server)
 	}
 }
+
+// TestK6Attempts joins attempts by tags of the script.
+func TestK6Attempts(t *testing.T) {
+	t.Parallel()
+	line := func(request, resend, status string) string {
+		return "http_req_duration,http.request.resend_count=" + resend + ",loadtest.request.id=" + request + ",scenario=a,status=" + status + " value=50 " + stamp
+	}
+	b := one(t, NewDecoder(convention.Default()), line("7-1", "0", "500"), line("7-1", "1", "200"), line("8-1", "0", "200"))
+	if b.Len() != 3 || b.Key[0] == 0 || b.Key[0] != b.Key[1] || b.Key[2] == b.Key[0] || b.Attempt[1] != 1 || b.Flags[1]&sample.RequestKey == 0 {
+		t.Errorf("keys %v, attempts %v, flags %v", b.Key, b.Attempt, b.Flags)
+	}
+}
