@@ -92,3 +92,24 @@ func TestDropsCountAsRequests(t *testing.T) {
 		t.Errorf("%v requests of an iteration, %d dropped, want 3 and 600", st.PerIteration, st.Totals.Dropped)
 	}
 }
+
+// TestLookLearnsOfClosedLoops: a look stops watching a run once its iterations
+// show that it follows no schedule.
+func TestLookLearnsOfClosedLoops(t *testing.T) {
+	t.Parallel()
+	batches := looped(rand.New(rand.NewPCG(6, 6)), true)
+	f := &follower{ev: foldtest.Evidence{Of: fold.Run{ID: "r"}}}
+	look := fold.NewLook(f.open)
+	watched := false
+	for _, b := range batches {
+		f.ev.Batches = append(f.ev.Batches, b)
+		now, err := look.Update(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched = now.Watched
+	}
+	if watched {
+		t.Error("a closed loop is watched")
+	}
+}

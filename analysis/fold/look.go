@@ -187,6 +187,7 @@ func (l *Look) read(ctx context.Context) error {
 	from := l.place
 	f.meter.read = nil
 	err := l.rows(ctx, f.ev, func(e Entry) bool { return e.Place >= from }, l.row)
+	f.follow()
 	l.place = last
 	return err
 }
@@ -206,6 +207,7 @@ func (l *Look) rows(ctx context.Context, ev Evidence, want func(Entry) bool, fn 
 	err := ev.Read(ctx, order, func(i int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.meter.add(b, arrivalMetric)
+		f.addIterations(b)
 		for k := range b.Sent {
 			r := b.Row(k)
 			if l.nested(&r) {
