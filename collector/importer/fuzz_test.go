@@ -30,56 +30,55 @@ func fuzz(f *testing.F, format string) {
 
 func FuzzK6JSON(f *testing.F) {
 	f.Add(k6Whole())
-	f.Add(plain(f, "k6/k-browser-traces.json.zst"))
-	f.Add(plain(f, "k6/f-overload-return.json.zst")[:20_000])
+	f.Add(plain(f, "k6/f-overload-return.json.zst")[:3000])
 	fuzz(f, "k6-json")
 }
 
 func FuzzK6CSV(f *testing.F) {
-	f.Add(plain(f, "k6/e2-stall-100-20vus.csv.zst")[:10_000])
+	f.Add(plain(f, "k6/e2-stall-100-20vus.csv.zst")[:3000])
 	f.Add([]byte("metric_name,timestamp,metric_value,status,extra_tags,metadata\nhttp_req_duration,1796045615000000001,2,200,attempt=2,vu=1&iter=0\n"))
 	f.Add([]byte("metric_name,timestamp,metric_value\niteration_duration,2026-11-30T10:00:00.5Z,2e3\ndropped_iterations,1,1\n"))
 	fuzz(f, "k6-csv")
 }
 
 func FuzzVegetaJSON(f *testing.F) {
-	f.Add(plain(f, "vegeta/stall-100.json.zst")[:10_000])
+	f.Add(plain(f, "vegeta/stall-100.json.zst")[:3000])
 	fuzz(f, "vegeta-json")
 }
 
 func FuzzVegetaCSV(f *testing.F) {
-	f.Add([]byte(attackOf(40)))
+	f.Add([]byte(attackOf(22)))
 	f.Add([]byte(vegetaRow(0, 1, -1, `0`) + vegetaRow(1<<40, 1<<62, 1<<60, `"5""00"`)))
 	fuzz(f, "vegeta-csv")
 }
 
 func FuzzVegetaGob(f *testing.F) {
-	f.Add(plain(f, "vegeta/stall-100.bin.zst")[:5000])
+	f.Add(plain(f, "vegeta/stall-100.bin.zst")[:2000])
 	fuzz(f, "vegeta-gob")
 }
 
 func FuzzJTLCSV(f *testing.F) {
-	f.Add([]byte(jtlHead + closedJTL(50)))
-	f.Add([]byte(closedJTL(30)))
+	f.Add([]byte(jtlHead + closedJTL(22)))
+	f.Add([]byte(closedJTL(5)))
 	f.Add([]byte("timeStamp;elapsed;threadName\n2026/11/30 10:00:00.000;5;\"a\nb 1-1\"\n"))
 	fuzz(f, "jtl-csv")
 }
 
 func FuzzJTLXML(f *testing.F) {
-	f.Add(plain(f, "jmeter/stall.jtl.zst")[:5000])
+	f.Add(plain(f, "jmeter/stall.jtl.zst")[:2000])
 	f.Add([]byte(`<testResults><!-- x --><![CDATA[ <sample> ]]><sample ts='1' t="2" tn="a 1-1" rm="&#x1;&lt;"><httpSample ts="1796046891967" t="20" tn="a 1-1"/></sample></testResults>`))
 	fuzz(f, "jtl-xml")
 }
 
 func FuzzGatlingText(f *testing.F) {
-	s := openSimulation(30, 1)
+	s := openSimulation(5, 1)
 	f.Add([]byte(s.text(false)))
 	f.Add([]byte(s.text(true)))
 	fuzz(f, "gatling-text")
 }
 
 func FuzzGatlingBinary(f *testing.F) {
-	s := openSimulation(30, 2)
+	s := openSimulation(5, 2)
 	f.Add([]byte(s.binary()))
 	fuzz(f, "gatling-binary")
 }
