@@ -77,6 +77,8 @@ func runJMeter(t *testing.T, dir, plan string) (log string) {
 	(&command{dir: dir, args: []string{
 		java, "-Xmx512m", "-Djmeter.home=" + folder + "/home", "-cp", folder + "/lib/*", "org.apache.jmeter.NewDriver",
 		"-n", "-t", test, "-l", log, "-j", filepath.Join(dir, "jmeter.log"),
+		// A listener gives samples up that wait longer for one of its two connections.
+		"-Jbackend_influxdb.connection_request_timeout=30000", "-Jbackend_influxdb.socket_timeout=30000",
 	}}).run(t)
 	return log
 }
