@@ -3,7 +3,8 @@
 // waits for the webhook.
 //
 //	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -rho 1.25
-//	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -healthy
+//	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -healthy -load 0.85
+//	go run ./internal/bench/alerts -program bin/plimsoll -runs 20 -healthy -load 0.7 -stop 2s
 //	go run ./internal/bench/alerts -program bin/plimsoll -prometheus
 //
 // Each run offers 100 requests a second in a declared schedule to a service of
@@ -12,8 +13,9 @@
 // after another minute it has its speed back, and answers in time again once it has
 // worked off what it still holds. Clients give up after two seconds.
 // Every generator exports once a second what has ended. With -healthy, runs of
-// 30 minutes of event time at 0.85 of the capacity are sent as fast as they are
-// taken, each with one stop of two seconds in its middle, and nothing may alert.
+// 30 minutes of event time at a load of the capacity are sent as fast as they are
+// taken, each with one stop in its middle where -stop says so, and nothing may
+// alert.
 // With -prometheus, one run is told of by a Prometheus with the rules of
 // deploy/alerts and an Alertmanager, both from the PATH.
 package main
@@ -40,6 +42,8 @@ type config struct {
 	runs    int
 	rho     float64
 	healthy bool
+	load    float64 // of healthy runs
+	stop    time.Duration
 	rules   string // of Prometheus
 	seed    uint64
 }
@@ -50,6 +54,8 @@ func main() {
 	flag.IntVar(&c.runs, "runs", 20, "number of runs, at the same time")
 	flag.Float64Var(&c.rho, "rho", 1.25, "load over capacity in the second minute")
 	flag.BoolVar(&c.healthy, "healthy", false, "send healthy runs of half an hour instead")
+	flag.Float64Var(&c.load, "load", 0.85, "of healthy runs, over the capacity")
+	flag.DurationVar(&c.stop, "stop", 0, "of the service, in the middle of healthy runs")
 	prometheus := flag.Bool("prometheus", false, "let Prometheus and Alertmanager tell of one run")
 	flag.StringVar(&c.rules, "rules", "deploy/alerts/plimsoll.rules.yaml", "rules for Prometheus")
 	flag.Uint64Var(&c.seed, "seed", 1, "of the first run")
@@ -68,7 +74,7 @@ func main() {
 type heard struct {
 	mu              sync.Mutex
 	fired, resolved map[string]time.Time
-	all             int
+	all             []string // that began to fire, with what they say
 }
 
 // ServeHTTP takes what the webhook posts.
@@ -76,6 +82,7 @@ func (h *heard) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	var a struct {
 		Status string `json:"status"`
 		RunID  string `json:"run_id"`
+		Text   string `json:"text"`
 		Labels struct {
 			Name string `json:"alertname"`
 		} `json:"labels"`
@@ -86,7 +93,9 @@ func (h *heard) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all++
+	if a.Status == "firing" {
+		h.all = append(h.all, a.Text)
+	}
 	if a.Labels.Name != "PlimsollUnstable" {
 		return
 	}
@@ -128,7 +137,10 @@ func measure(ctx context.Context, c config, out io.Writer) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c.healthy {
-		fmt.Fprintf(out, "%d healthy runs of half an hour, each with a stop of 2 s: %d alerts\n", c.runs, h.all)
+		fmt.Fprintf(out, "%d healthy runs of half an hour at %v, with a stop of %v: %d alerts\n", c.runs, c.load, c.stop, len(h.all))
+		for _, text := range h.all {
+			fmt.Fprintln(out, text)
+		}
 		return nil
 	}
 	var fired, resolved []float64

@@ -35,9 +35,7 @@ const (
 	backAt   = 120 * time.Second
 	length   = 240 * time.Second
 
-	healthyLoad   = 0.85
 	healthyLength = 30 * time.Minute
-	stopS         = 2.0
 )
 
 // play is one run.
@@ -61,8 +59,8 @@ func newPlay(c config, seed uint64) *play {
 	}
 	if c.healthy {
 		p.id, p.length, p.realTime = fmt.Sprintf("healthy-%d", seed), healthyLength, false
-		server.MeanS, server.Factor = workers*healthyLoad/perS, nil
-		server.StopAtS, server.StopS = healthyLength.Seconds()/2, stopS
+		server.MeanS, server.Factor = workers*c.load/perS, nil
+		server.StopAtS, server.StopS = healthyLength.Seconds()/2, c.stop.Seconds()
 	}
 	p.requests = sim.Run(sim.Config{
 		Steps:    []sim.Step{{RatePerS: perS, DurationS: p.length.Seconds()}},

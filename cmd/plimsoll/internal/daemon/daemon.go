@@ -153,7 +153,7 @@ func (d *Daemon) startAPI() error {
 	if err != nil {
 		return err
 	}
-	d.addrs.HTTP, err = d.listen("http", d.cfg.HTTPAddr, handler, d.tls)
+	d.addrs.HTTP, err = d.listen("http", d.cfg.HTTPAddr, d.ownHost(handler), d.tls)
 	return err
 }
 
