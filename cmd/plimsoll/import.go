@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ type imports struct {
 	remote
 
 	run, format, schedule, ended, dataDir, mapping string
-	deadline                                       cli.Duration
+	deadline                                       cli.Deadline
 }
 
 func (i *imports) flags() (cli.Command, func(*cli.Env) ([]string, error)) {
@@ -46,7 +45,7 @@ Formats: ` + wrapped(importer.Names(), 92),
 	fs.StringVar(&i.run, "run", "", "`ID` of the run to import into")
 	fs.StringVar(&i.format, "format", "", "`FORMAT` of the files, if the content does not tell")
 	fs.StringVar(&i.schedule, "schedule", "", "`SCHEDULE` of the arrivals, such as 'constant:100/s x 60s'; it becomes a declaration of the run")
-	fs.Var(&i.deadline, "deadline", "patience of the client, a `DURATION`; it becomes a declaration of the run")
+	fs.Var(&i.deadline, "deadline", "patience of the client, a `DURATION`, or in parts, as ttft:500ms,e2e:5s; it becomes a declaration of the run")
 	fs.StringVar(&i.ended, "ended", "", "`TIME` when the run ended (RFC 3339), for files that hold no date")
 	fs.StringVar(&i.dataDir, "data-dir", "", "`DIR` of a server that is not running: import into it directly (not taken from the environment)")
 	fs.StringVar(&i.mapping, "mapping", "", "mapping `FILE` for OTLP files, with --data-dir")
@@ -115,10 +114,7 @@ func (i *imports) query() (api.ImportQuery, error) {
 			return q, &cli.UsageError{Err: err}
 		}
 	}
-	if i.deadline > 0 {
-		s := time.Duration(i.deadline).Seconds()
-		q.Deadline = &s
-	}
+	q.Deadline = i.deadline.Deadline
 	if i.ended != "" {
 		t, err := time.Parse(time.RFC3339Nano, i.ended)
 		if err != nil {
@@ -177,9 +173,7 @@ func (i *imports) upload(c *client.Client) sender {
 		if q.Live {
 			v.Set("live", "1")
 		}
-		if q.Deadline != nil {
-			v.Set("deadline_s", strconv.FormatFloat(*q.Deadline, 'g', -1, 64))
-		}
+		i.deadline.Ask(v)
 		for name, t := range map[string]*time.Time{"ended": q.Ended, "written": q.Written} {
 			if t != nil {
 				v.Set(name, t.UTC().Format(time.RFC3339Nano))
@@ -195,6 +189,9 @@ func importOne(ctx context.Context, env *cli.Env, q api.ImportQuery, name string
 	file, size, err := openFile(env, name, &q)
 	if err != nil {
 		return err
+	}
+	if name == "-" {
+		name = "standard input"
 	}
 	meter := &meter{r: file, w: env.Stderr, now: env.Now, name: name, size: size, begin: env.Now()}
 	if f, ok := env.Stderr.(*os.File); ok {
