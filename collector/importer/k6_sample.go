@@ -193,7 +193,7 @@ func (k *k6Reader) begin(at int64, value float64, tags *k6Tags) {
 	case tags.grpc:
 		r.outcome = k6GRPC(tags.status)
 		r.failed = r.outcome != sample.OK
-	case tags.expected == 0 && tags.errorCode != 0:
+	case tags.expected == 0 && (tags.errorCode != 0 || tags.status >= 400):
 		r.failed = true
 	}
 	if !tags.grpc {
