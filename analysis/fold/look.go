@@ -204,7 +204,7 @@ func (l *Look) rows(ctx context.Context, ev Evidence, want func(Entry) bool, fn 
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp3(int64(entries[a].Place), int64(entries[b].Place)) })
 	var local []*group
-	err := ev.Read(ctx, order, func(i int, b *sample.Batch) error {
+	err := ev.Read(ctx, order, func(_ int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.meter.add(b, arrivalMetric)
 		f.addIterations(b)
