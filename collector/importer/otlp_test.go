@@ -90,6 +90,18 @@ func messages(t *testing.T, name string) [][]byte {
 	return out
 }
 
+// Metrics of servers belong to no run.
+func TestOTLPServers(t *testing.T) {
+	t.Parallel()
+	const queue = `{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},` +
+		`"scopeMetrics":[{"metrics":[{"name":"http.server.active_requests","sum":{"aggregationTemporality":2,"dataPoints":` +
+		`[{"timeUnixNano":"1796046100000000000","asInt":"5"}]}}]}]}]}` + "\n"
+	r, _, err := otlpFile(t, []byte(queue), "")
+	if err != nil || r.Points != 1 || len(r.Runs) != 0 || len(r.Warnings) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // Spans and metrics may stand in one file, and lengths may have four bytes.
 func TestOTLPFraming(t *testing.T) {
 	t.Parallel()

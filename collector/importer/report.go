@@ -130,6 +130,9 @@ func (r *Report) close() error {
 	if len(r.Runs) > 0 && !slices.Contains(r.Runs, r.RunID) {
 		r.RunID = r.Runs[0]
 	}
+	if len(r.Runs) == 0 && r.Points > 0 {
+		r.Warnings = note(r.Warnings, "all of it are metrics of servers: they are kept by time and belong to no run")
+	}
 	if len(r.Runs) > 1 {
 		r.Warnings = note(r.Warnings, fmt.Sprintf("the file holds %d runs: %s", len(r.Runs), strings.Join(r.Runs[:min(len(r.Runs), 10)], ", ")))
 	}
