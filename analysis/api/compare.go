@@ -11,7 +11,7 @@ import (
 
 // compare answers GET /api/v1/compare from the verdicts on two runs.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
-	q, err := values(r, "runs", "deadline_s", "scenario")
+	q, err := values(r, "runs", "deadline_s", "first_byte_deadline_s", "scenario")
 	if err != nil {
 		return err
 	}
@@ -24,6 +24,9 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 	}
 	opt := query.Options{Scenario: q.Get("scenario")}
 	if opt.DeadlineS, err = seconds(q, "deadline_s"); err != nil {
+		return err
+	}
+	if opt.FirstByteDeadlineS, err = seconds(q, "first_byte_deadline_s"); err != nil {
 		return err
 	}
 	var sides [2]*wire.Verdict

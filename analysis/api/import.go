@@ -22,7 +22,7 @@ type ImportQuery struct {
 	Format   string // empty to find it by content
 	Live     bool   // what writes the file is still at work
 	Schedule grammar.Schedule
-	Deadline *float64   // s
+	Deadline grammar.Deadline
 	Ended    *time.Time // when the run ended, for files without dates
 	Written  *time.Time // when the file was last written
 }
@@ -40,7 +40,7 @@ const importIdle = 10 * time.Minute
 
 // importParams are the parameters of an import.
 func importParams() []string {
-	return []string{"name", "run", "format", "live", "schedule", "deadline_s", "ended", "written"}
+	return []string{"name", "run", "format", "live", "schedule", "deadline_s", "first_byte_deadline_s", "ended", "written"}
 }
 
 // importFile takes a file as it comes. It is the one call whose body may be of
@@ -78,7 +78,10 @@ func importQuery(r *http.Request) (ImportQuery, error) {
 		return in, err
 	}
 	in.File, in.Run, in.Format, in.Live = q.Get("name"), q.Get("run"), q.Get("format"), q.Get("live") == "1"
-	if in.Deadline, err = seconds(q, "deadline_s"); err != nil {
+	if in.Deadline.EndS, err = seconds(q, "deadline_s"); err != nil {
+		return in, err
+	}
+	if in.Deadline.FirstByteS, err = seconds(q, "first_byte_deadline_s"); err != nil {
 		return in, err
 	}
 	if in.Ended, err = instant(q, "ended"); err != nil {

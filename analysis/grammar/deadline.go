@@ -56,6 +56,9 @@ func (d *Deadline) part(text string) error {
 	return nil
 }
 
+// Asked reports whether the deadline has any part.
+func (d Deadline) Asked() bool { return d.EndS != nil || d.FirstByteS != nil }
+
 // String writes the deadline as ParseDeadline reads it; nothing for none.
 func (d Deadline) String() string {
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/url"
-	"strconv"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/grammar"
@@ -45,11 +44,7 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 		}
 		q.Add("objective", text)
 	}
-	for name, part := range map[string]*float64{"deadline_s": deadline.EndS, "first_byte_deadline_s": deadline.FirstByteS} {
-		if part != nil {
-			q.Set(name, strconv.FormatFloat(*part, 'g', -1, 64))
-		}
-	}
+	deadline.Ask(q)
 	if scenario != "" {
 		q.Set("scenario", scenario)
 	}

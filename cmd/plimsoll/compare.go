@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"net/url"
-	"strconv"
-	"time"
 
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/cli"
 	"github.com/plimsoll/plimsoll/cmd/plimsoll/internal/show"
@@ -18,11 +16,11 @@ BEFORE and AFTER are each an id, 'latest', or 'latest:NAME'. Response times of s
 steady are not compared: they depend on how long was measured.`,
 	}
 	var at remote
-	var deadline cli.Duration
+	var deadline cli.Deadline
 	var output, scenario string
 	fs := cmd.NewFlags()
 	at.flags(fs)
-	fs.Var(&deadline, "deadline", "count as goodput what is answered within `DURATION`, whatever was declared")
+	fs.Var(&deadline, "deadline", "count as goodput what is answered within `DURATION`, whatever was declared; or in parts, as ttft:500ms,e2e:5s")
 	fs.StringVar(&output, "output", "table", "`FORMAT` table or json")
 	fs.StringVar(&scenario, "scenario", "", "compare only the scenario `NAME`")
 	names, err := cmd.Parse(env, fs)
@@ -33,9 +31,7 @@ steady are not compared: they depend on how long was measured.`,
 		return err
 	}
 	q := url.Values{}
-	if deadline > 0 {
-		q.Set("deadline_s", strconv.FormatFloat(time.Duration(deadline).Seconds(), 'g', -1, 64))
-	}
+	deadline.Ask(q)
 	if scenario != "" {
 		q.Set("scenario", scenario)
 	}

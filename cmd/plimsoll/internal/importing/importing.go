@@ -38,7 +38,7 @@ func (k kept) Unwrap() error { return k.error }
 func (i *Importer) Import(ctx context.Context, q api.ImportQuery, file io.Reader) (*wire.Imported, error) {
 	in := importer.Input{
 		Name: q.File, Reader: file, Live: q.Live, Format: q.Format, RunID: q.Run,
-		OneRun: len(q.Schedule.Steps) > 0 || q.Deadline != nil, Scheduled: len(q.Schedule.Steps) > 0, OTLP: otlp.NewDecoder(i.Table),
+		OneRun: len(q.Schedule.Steps) > 0 || q.Deadline.Asked(), Scheduled: len(q.Schedule.Steps) > 0, OTLP: otlp.NewDecoder(i.Table),
 		Ended: nanos(q.Ended), Written: nanos(q.Written),
 		Begin: func(r *importer.Report) error { return i.declare(ctx, r, &q) },
 		Progress: func(r *importer.Report) {
@@ -98,10 +98,10 @@ func (i *Importer) declare(ctx context.Context, r *importer.Report, q *api.Impor
 	if err := named(r.RunID); err != nil {
 		return kept{err}
 	}
-	if len(q.Schedule.Steps) == 0 && q.Deadline == nil {
+	if len(q.Schedule.Steps) == 0 && !q.Deadline.Asked() {
 		return nil
 	}
-	d := wire.Declaration{ID: r.RunID, Name: r.RunName, DeadlineS: q.Deadline, Steps: q.Schedule.Steps}
+	d := wire.Declaration{ID: r.RunID, Name: r.RunName, DeadlineS: q.Deadline.EndS, FirstByteDeadlineS: q.Deadline.FirstByteS, Steps: q.Schedule.Steps}
 	if len(q.Schedule.Steps) > 0 {
 		d.Arrival = &wire.Arrival{Model: "open", Process: q.Schedule.Process}
 	}
