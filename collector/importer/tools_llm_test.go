@@ -2,6 +2,7 @@ package importer
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +92,65 @@ func TestAiperf(t *testing.T) {
 	}
 	if late != 5 || dated != 23 || outcomes[sample.OK] != 22 || outcomes[sample.Cancelled] != 1 || outcomes[sample.Shed] != 1 || outcomes[sample.Timeout] != 1 {
 		t.Errorf("%d late of %d dated, %v", late, dated, outcomes)
+	}
+}
+
+// distributionOf sorts what a row says, in ms.
+func (k *kept) distributionOf(ok bool, value func(*sample.Row) int64) (sorted []float64, mean float64) {
+	for i := range k.rows {
+		if !ok || k.rows[i].Outcome == sample.OK {
+			v := float64(value(&k.rows[i])) / 1e6
+			sorted, mean = append(sorted, v), mean+v
+		}
+	}
+	slices.Sort(sorted)
+	return sorted, mean / float64(len(sorted))
+}
+
+// TestAiperfRecorded: 12/s against two slots. From when credits were issued the
+// times are those that aiperf calls effective, and from the send its own.
+func TestAiperfRecorded(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "aiperf-constant.jsonl.gz")
+	if o := k.outcomes(); o[sample.OK] != 60 || len(k.rows) != 60 || r.Grade() != "A" || r.Bad != 0 || !r.warned("3 requests of the warm-up") {
+		t.Fatalf("%v, grade %s: %q", o, r.Grade(), r.Warnings)
+	}
+	check := func(what string, value func(*sample.Row) int64, mean, least, most float64) {
+		t.Helper()
+		sorted, got := k.distributionOf(true, value)
+		for name, v := range map[string][2]float64{"mean": {got, mean}, "least": {sorted[0], least}, "most": {sorted[len(sorted)-1], most}} {
+			if math.Abs(v[0]-v[1]) > 0.001*v[1] {
+				t.Errorf("%s: %s %g ms, aiperf says %g", what, name, v[0], v[1])
+			}
+		}
+	}
+	check("response", func(r *sample.Row) int64 { return r.Done - r.Intended }, 1308.97, 227.83, 2304.50)
+	check("first token", func(r *sample.Row) int64 { return r.FirstByte - r.Sent }, 1182.03, 106.50, 2221.85)
+	for i := range k.rows {
+		if k.rows[i].Tokens != 12 {
+			t.Errorf("request %d: %d tokens", i, k.rows[i].Tokens)
+		}
+	}
+}
+
+// TestGuidellmRecorded: 6/s for 6 s against two slots.
+func TestGuidellmRecorded(t *testing.T) {
+	t.Parallel()
+	k, r := importUndated(t, "guidellm-constant.json.gz")
+	if o := k.outcomes(); o[sample.OK] != 33 || o[sample.Cancelled] != 4 || len(k.rows) != 37 || r.Grade() != "A" || r.Bad != 0 {
+		t.Fatalf("%v, grade %s, %d bad: %q", o, r.Grade(), r.Bad, r.Warnings)
+	}
+	took, mean := k.distributionOf(true, func(r *sample.Row) int64 { return r.Done - r.Sent })
+	if math.Abs(mean-504.838) > 0.01 || math.Abs(took[0]-257.218) > 0.01 || math.Abs(took[32]-1600.506) > 0.01 || math.Abs(took[16]-486.697) > 0.01 {
+		t.Errorf("request latency: mean %g, %g, %g, %g ms", mean, took[0], took[16], took[32])
+	}
+	due, _ := k.distributionOf(false, func(r *sample.Row) int64 { return r.Intended })
+	for i := 1; i < len(due); i++ {
+		if gap := due[i] - due[i-1]; math.Abs(gap-1e3/6) > 0.01 {
+			t.Errorf("requests %d and %d were due %g ms apart, want 1/6 s", i-1, i, gap)
+		}
+	}
+	if g := k.groups[0]; g.Step != "constant@6.00" || g.Rate != 6 || g.Process != "constant" || k.rows[0].Tokens != 12 {
+		t.Errorf("%+v, %d tokens", g, k.rows[0].Tokens)
 	}
 }

@@ -62,6 +62,8 @@ func furtherVerdicts() []judged {
 		{file: "ycsb.logV1.hlog", grade: "F", sent: 4492},
 		{file: "vllm-bench.json", grade: "A", sent: 40, failed: 2, loop: "open"},
 		{file: "aiperf.jsonl", grade: "S", sent: 25, failed: 3},
+		{file: "aiperf-constant.jsonl.gz", grade: "A", sent: 60, response: map[string]float64{"p50": 1.2876}, width: 0.02},
+		{file: "guidellm-constant.json.gz", grade: "A", sent: 37, failed: 4, loop: "open"},
 		{file: "guidellm.json", grade: "S", failed: 2},
 	}
 }
