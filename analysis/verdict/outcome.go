@@ -73,6 +73,7 @@ func (j *judge) outcome() {
 			}
 		}
 	}
+	d.Objectives = j.held()
 	missed, open := j.missedGoal(), j.openGoal()
 	switch {
 	case d.Metastability.State == string(metastability.Sustained), d.Metastability.State == string(metastability.Degraded):
