@@ -123,7 +123,7 @@ func (j *judge) late(t *judged) {
 	if standing && record && (long || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step)) {
 		w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
 		w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew %s", clock(at).Format("15:04:05"), t.until())
-		t.growing, t.broke = true, true
+		t.growing, t.broke, t.endOnly = true, true, undecided
 		return
 	}
 	if undecided {
@@ -131,7 +131,7 @@ func (j *judge) late(t *judged) {
 	}
 	doubt := func(format string, args ...any) {
 		w.Stability.State, w.Stability.Reason = wire.Inconclusive, fmt.Sprintf(format, args...)
-		w.Stability.NeedS = some(2 * t.Seconds())
+		w.Stability.NeedS, t.doubted = some(2*t.Seconds()), true
 	}
 	switch z := t.tailRise(); {
 	case standing:

@@ -103,6 +103,8 @@ type judged struct {
 	result   stability.Result
 	growing  bool // the backlog grows
 	broke    bool // it did so at the end, and not before: what was completed is no capacity
+	endOnly  bool // it is undecided as a whole
+	doubted  bool // stable as a whole, and doubtful at its end
 }
 
 func newJudge(st *fold.State, goals []wire.Objective) *judge {

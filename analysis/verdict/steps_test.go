@@ -305,3 +305,33 @@ func TestRampGivesALowerBound(t *testing.T) {
 		t.Log(v.Outcome, v.Headline)
 	}
 }
+
+// TestSweepDoesNotExcuseABreak: a step of a sweep that breaks at its end is not
+// made stable by one that completed more.
+func TestSweepDoesNotExcuseABreak(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(36, 1))
+	free := start
+	var rows []sample.Row
+	for _, s := range []struct{ rate, from, to, pause float64 }{{60, 0, 60, 20}, {100, 80, 140, 60}, {160, 200, 260, 0}} {
+		for at := start + int64(s.from*1e9); ; {
+			if at += int64(rng.ExpFloat64() / s.rate * 1e9); at >= start+int64(s.to*1e9) {
+				break
+			}
+			mean := 1 / 200.0
+			if s := float64(max(free, at)-start) / 1e9; s > 134 && s < 180 {
+				mean = 1 / 45.0
+			}
+			free = max(free, at) + int64(rng.ExpFloat64()*mean*1e9)
+			rows = append(rows, foldtest.Row(at, at, free))
+		}
+	}
+	d := &wire.Declaration{ID: "r", Arrival: &wire.Arrival{Model: "open", Process: "poisson"}, Steps: []wire.DeclareStep{
+		{RatePerS: 60, DurationS: 60, PauseS: 20}, {RatePerS: 100, DurationS: 60, PauseS: 60}, {RatePerS: 160, DurationS: 60},
+	}}
+	v := judge(t, evidence(openLoop, rows, d), query.Options{})
+	if len(v.Steps) != 3 || v.Steps[0].Class != wire.ClassStable || v.Steps[1].Class == wire.ClassStable {
+		t.Fatalf("%d steps; %s: %s", len(v.Steps), v.Steps[1].Class, v.Steps[1].Stability.Reason)
+	}
+	t.Log(v.Steps[1].Class, v.Steps[1].Stability.Reason)
+}

@@ -56,12 +56,20 @@ func (j *judge) promote() {
 	levels := j.levels()
 	for i, ok := range knee.Promote(levels) {
 		t := j.steps[i]
-		if !ok || t.wire.Class != wire.ClassInconclusive || levels[i].Returned || t.Rows == 0 {
+		if !ok || levels[i].Returned || t.Rows == 0 || t.doubted {
 			continue
 		}
-		t.wire.Stability.State, t.wire.Stability.NeedS = wire.Stable, nil
-		t.wire.Stability.Reason = "another step completed clearly more than this one was offered"
-		t.wire.Class = wire.ClassStable
+		s := &t.wire.Stability
+		switch {
+		case t.wire.Class == wire.ClassInconclusive:
+			s.State, s.NeedS = wire.Stable, nil
+			s.Reason = "another step completed clearly more than this one was offered"
+			t.wire.Class = wire.ClassStable
+		case t.wire.Class == wire.ClassUnstable && t.endOnly: // or was it still filling up?
+			s.State, s.NeedS = wire.Inconclusive, some(2*t.Seconds())
+			s.Reason += ", though another step completed clearly more than this one was offered"
+			t.wire.Class = wire.ClassInconclusive
+		}
 	}
 }
 
