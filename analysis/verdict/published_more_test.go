@@ -18,8 +18,10 @@ import (
 func TestPublishedAfter(t *testing.T) {
 	t.Parallel()
 	rungs := []rung{
-		{offered: 500, completed: 460, goodput: 460, shed: 40}, {offered: 550, completed: 461, goodput: 461, shed: 89},
-		{offered: 600, completed: 459, goodput: 459, shed: 141}, {offered: 700, completed: 458, goodput: 458, shed: 242},
+		{offered: 500, completed: 460, goodput: 460, shed: 40},
+		{offered: 550, completed: 461, goodput: 461, shed: 89},
+		{offered: 600, completed: 459, goodput: 459, shed: 141},
+		{offered: 700, completed: 458, goodput: 458, shed: 242},
 		{offered: 300, completed: 300, goodput: 300},
 	}
 	ev := table(rungs, 480, 120)
@@ -68,9 +70,12 @@ func TestPublishedAfter(t *testing.T) {
 func TestPublishedAnother(t *testing.T) {
 	t.Parallel()
 	rungs := []rung{
-		{offered: 100, completed: 100, goodput: 100}, {offered: 300, completed: 300, goodput: 300},
-		{offered: 450, completed: 450, goodput: 450}, {offered: 480, completed: 478, goodput: 478},
-		{offered: 550, completed: 470, goodput: 470}, {offered: 700, completed: 310, goodput: 310},
+		{offered: 100, completed: 100, goodput: 100},
+		{offered: 300, completed: 300, goodput: 300},
+		{offered: 450, completed: 450, goodput: 450},
+		{offered: 480, completed: 478, goodput: 478},
+		{offered: 550, completed: 470, goodput: 470},
+		{offered: 700, completed: 310, goodput: 310},
 	}
 	v := judge(t, table(rungs, 40, 10), query.Options{})
 	counted(t, v, rungs)

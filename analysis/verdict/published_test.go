@@ -124,9 +124,12 @@ func classes(v *wire.Verdict) string {
 func TestPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rungs := []rung{
-		{offered: 200, completed: 200, goodput: 200}, {offered: 300, completed: 300, goodput: 300},
-		{offered: 400, completed: 400, goodput: 400}, {offered: 450, completed: 449, goodput: 449},
-		{offered: 500, completed: 462, goodput: 351, dropped: 0.002}, {offered: 550, completed: 441, goodput: 88, dropped: 0.041},
+		{offered: 200, completed: 200, goodput: 200},
+		{offered: 300, completed: 300, goodput: 300},
+		{offered: 400, completed: 400, goodput: 400},
+		{offered: 450, completed: 449, goodput: 449},
+		{offered: 500, completed: 462, goodput: 351, dropped: 0.002},
+		{offered: 550, completed: 441, goodput: 88, dropped: 0.041},
 		{offered: 600, completed: 337, goodput: 0, dropped: 0.22},
 	}
 	v := judge(t, table(rungs, 480, 120), query.Options{})

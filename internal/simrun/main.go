@@ -55,16 +55,14 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.BoolVar(&opt.all, "all", false, "print what is right, too")
 	flags.BoolVar(&opt.list, "list", false, "list the scenarios")
 	if err := flags.Parse(args); err != nil {
-		return 2, nil //nolint:nilerr // the flag package has said so
+		return 2, nil // the flag package has said why
 	}
 	if opt.list {
 		return 0, list(out)
 	}
-	spec, ok := truth.Spec{}, true
-	if opt.scenario != "" {
-		if spec, ok = truth.Scenario(opt.scenario); !ok {
-			return 2, fmt.Errorf("no scenario %q: see -list", opt.scenario)
-		}
+	spec, ok := truth.Scenario(opt.scenario)
+	if !ok && opt.scenario != "" {
+		return 2, fmt.Errorf("no scenario %q: see -list", opt.scenario)
 	}
 	dir, err := os.MkdirTemp("", "simrun")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -53,14 +54,15 @@ func (c *Case) ID() string { return c.Name() + "-" + itoa(c.Seed) }
 
 // Describe says in one line what kind of run it is.
 func (c *Case) Describe() string {
-	s := fmt.Sprintf("%s plan, %s server of %.0f/s, %s client, %s arrivals, schedule %s; loads", c.Plan, c.Server, c.Capacity, c.Client, c.Arrivals, c.Knowing)
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s plan, %s server of %.0f/s, %s client, %s arrivals, schedule %s; loads", c.Plan, c.Server, c.Capacity, c.Client, c.Arrivals, c.Knowing)
 	for _, l := range c.Legs {
-		s += fmt.Sprintf(" %.2f", l.Rho)
+		fmt.Fprintf(&s, " %.2f", l.Rho)
 		if l.ToRate > 0 {
-			s += fmt.Sprintf("..%.2f", l.ToRate/c.Capacity)
+			fmt.Fprintf(&s, "..%.2f", l.ToRate/c.Capacity)
 		}
 	}
-	return s
+	return s.String()
 }
 
 // order sorts what was seen, and what is sent, in time.

@@ -3,6 +3,7 @@ package truth
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -88,13 +89,15 @@ func (k *checker) count(what string, truth, verdict int64) {
 	if truth != verdict {
 		mark = Wrong
 	}
-	k.line(mark, what, fmt.Sprint(truth), fmt.Sprint(verdict))
+	k.line(mark, what, whole(truth), whole(verdict))
 }
 
 func floating(n int64) *float64 {
 	v := float64(n)
 	return &v
 }
+
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
 
 func number(v float64) string { return fmt.Sprintf("%.5g", v) }
 
@@ -129,7 +132,7 @@ func (k *checker) totals() {
 	for _, s := range append(k.v.Steps[:len(k.v.Steps):len(k.v.Steps)], *t) {
 		b := s.Balance
 		if out := b.Dropped + b.Good + b.Late + b.Error + b.Timeout + b.Shed + b.Cancelled + b.OpenAtEnd; out != b.Due+b.CarriedIn {
-			k.line(Wrong, fmt.Sprintf("balance of step %d", s.Index), fmt.Sprint(b.Due+b.CarriedIn), fmt.Sprint(out))
+			k.line(Wrong, fmt.Sprintf("balance of step %d", s.Index), whole(b.Due+b.CarriedIn), whole(out))
 		}
 	}
 }
@@ -173,26 +176,26 @@ func (k *checker) plan() {
 func (k *checker) numbers(s *wire.Step) {
 	name := func(what string) string { return fmt.Sprintf("step %d %s", s.Index, what) }
 	from, to := s.From.UnixNano(), s.To.UnixNano()
-	whole := k.c.window(from, to)
+	all := k.c.window(from, to)
 	warm := k.c.window(from+int64(s.WarmupS*1e9), to)
-	if whole.due == 0 {
+	if all.due == 0 {
 		return
 	}
 	if k.c.Client == WorkersDrop { // counted by the second
-		k.same(name("due"), float64(whole.due), floating(s.Due), 1.5/whole.seconds)
+		k.same(name("due"), float64(all.due), floating(s.Due), 1.5/all.seconds)
 	} else {
-		k.count(name("due"), whole.due, s.Due)
+		k.count(name("due"), all.due, s.Due)
 	}
 	k.same(name("completed/s"), float64(warm.ok)/warm.seconds, s.Completed, 1e-9)
-	k.same(name("in flight"), whole.area/whole.seconds, s.InFlight.Mean, 1e-6)
+	k.same(name("in flight"), all.area/all.seconds, s.InFlight.Mean, 1e-6)
 	r := &s.ResponseTime
-	if whole.dropped*100 > whole.due {
+	if all.dropped*100 > all.due {
 		if r.Valid || r.P99.Value != nil {
-			k.line(Wrong, name("percentiles"), fmt.Sprintf("%d dropped", whole.dropped), show(r.P99.Value))
+			k.line(Wrong, name("percentiles"), fmt.Sprintf("%d dropped", all.dropped), show(r.P99.Value))
 		}
 		return
 	}
-	if k.c.closed() || !r.Valid || whole.dropped > 0 {
+	if k.c.closed() || !r.Valid || all.dropped > 0 {
 		return
 	}
 	for _, q := range []struct {

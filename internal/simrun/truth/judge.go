@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -273,7 +274,7 @@ func (k *checker) alarms() {
 	if top < k.c.room() && !k.c.persistent() {
 		mark = Wrong
 	}
-	k.line(mark, "alarms", fmt.Sprintf("top load %.3g", top), fmt.Sprint(n))
+	k.line(mark, "alarms", fmt.Sprintf("top load %.3g", top), strconv.Itoa(n))
 }
 
 // generator compares what is said of the generator.
