@@ -34,7 +34,7 @@ Objectives: 'p99<300ms', 'error<1%', 'goodput>=99%', 'carry>=450/s', each after 
 	if err != nil {
 		return err
 	}
-	if err := oneOf("output", output, "table", "json", "junit", "github"); err != nil {
+	if err := outputAs(output, "table", "json", "junit", "github"); err != nil {
 		return err
 	}
 	q := url.Values{}

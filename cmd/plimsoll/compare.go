@@ -27,7 +27,7 @@ steady are not compared: they depend on how long was measured.`,
 	if err != nil {
 		return err
 	}
-	if err := oneOf("output", output, "table", "json"); err != nil {
+	if err := outputAs(output, "table", "json"); err != nil {
 		return err
 	}
 	q := url.Values{}

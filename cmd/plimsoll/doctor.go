@@ -25,7 +25,7 @@ func doctor(ctx context.Context, env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := oneOf("output", output, "table", "json"); err != nil {
+	if err := outputAs(output, "table", "json"); err != nil {
 		return err
 	}
 	c, err := at.dial(env)

@@ -32,10 +32,10 @@ func (r *remote) dial(env *cli.Env) (*client.Client, error) {
 	return c, nil
 }
 
-// oneOf refuses a value of a flag that is not one of those allowed.
-func oneOf(name, value string, allowed ...string) error {
+// outputAs refuses a value of --output that is not one of those allowed.
+func outputAs(value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return cli.Usagef("--%s: %q is not one of: %s", name, value, strings.Join(allowed, " "))
+	return cli.Usagef("--output: %q is not one of: %s", value, strings.Join(allowed, " "))
 }

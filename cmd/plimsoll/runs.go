@@ -24,7 +24,7 @@ func listRuns(ctx context.Context, env *cli.Env) error {
 	if _, err := cmd.Parse(env, fs); err != nil {
 		return err
 	}
-	if err := oneOf("output", output, "table", "json"); err != nil {
+	if err := outputAs(output, "table", "json"); err != nil {
 		return err
 	}
 	if limit < 1 || limit > 500 {
