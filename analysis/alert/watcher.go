@@ -41,7 +41,7 @@ type Config struct {
 
 // verdictShare is how many times longer than it took a verdict on a run that
 // goes on must be left standing.
-const verdictShare = 10
+const verdictShare = 40
 
 // Watcher follows the runs that go on.
 type Watcher struct {

@@ -3,7 +3,9 @@ package warm
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +31,7 @@ type States struct {
 	cache *Cache[*fold.State]
 
 	mu    sync.Mutex
+	last  map[string]string    // key of the newest state, by question
 	going map[string]*look     // runs that go on, by question
 	under map[string]*progress // runs that are being folded, by id
 }
@@ -49,7 +52,7 @@ const (
 // NewStates returns a memory of so many bytes for states made by fold.
 func NewStates(f Fold, budget int64, now func() time.Time) *States {
 	return &States{
-		fold: f, now: now, going: map[string]*look{}, under: map[string]*progress{},
+		fold: f, now: now, going: map[string]*look{}, last: map[string]string{}, under: map[string]*progress{},
 		cache: NewCache(budget, 0, func(key string, st *fold.State) int64 { return int64(st.Size() + len(key)) }),
 	}
 }
@@ -71,9 +74,27 @@ func (s *States) Of(ctx context.Context, ev fold.Evidence, opt query.Options) (*
 		st, err := s.fold(ctx, p, opt)
 		if err == nil {
 			s.note(part, st, begin)
+			s.succeed(part, key)
 		}
 		return st, err
 	})
+}
+
+// mostQuestions bounds the questions whose newest state is remembered.
+const mostQuestions = 10_000
+
+// succeed lets go of the state before, which nobody asks for any more.
+func (s *States) succeed(part, key string) {
+	s.mu.Lock()
+	if len(s.last) > mostQuestions { // what is not let go of here leaves by its age
+		clear(s.last)
+	}
+	before := s.last[part]
+	s.last[part] = key
+	s.mu.Unlock()
+	if before != "" && before != key {
+		s.cache.Forget(before)
+	}
 }
 
 // question is the part of the options that the fold depends on.
@@ -113,11 +134,9 @@ func (s *States) Forget(id string) {
 	s.cache.Forget(id + "\x00")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k := range s.going {
-		if len(k) > len(id) && k[:len(id)] == id && k[len(id)] == 0 {
-			delete(s.going, k)
-		}
-	}
+	of := func(part string) bool { return strings.HasPrefix(part, id+"\x00") }
+	maps.DeleteFunc(s.going, func(part string, _ *look) bool { return of(part) })
+	maps.DeleteFunc(s.last, func(part, _ string) bool { return of(part) })
 }
 
 // Used returns the bytes that the states take.

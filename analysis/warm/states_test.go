@@ -148,9 +148,13 @@ func TestSlowLooksAreKept(t *testing.T) {
 	ev.Of.Finished = true
 	look(9, 3)
 	c.took = 0
+	one := states.Used()
 	ev.Of.Finished, ev.Of.Revision = false, 10
 	c.now.Add(int64(time.Minute))
 	look(10, 4)
 	ev.Of.Revision = 11
 	look(11, 5)
+	if states.Used() > one+one/10 {
+		t.Errorf("%d bytes are held of a run that was looked at anew, %d of one look", states.Used(), one)
+	}
 }
