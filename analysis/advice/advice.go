@@ -140,11 +140,20 @@ func (a *adviser) loop() {
 
 // precision is about how finely things are known.
 func (a *adviser) precision() {
-	if f := a.codes["percentile_support"]; f != nil && f.Value != nil {
-		a.add(fmt.Sprintf("%.0f requests", *f.Value), "or more in a step: "+firstWord(f.Message)+" has an interval then")
-	}
+	a.support(false)
 	if f := a.codes["too_short"]; f != nil && f.Value != nil {
 		a.add(fmt.Sprintf("%.0f s", math.Ceil(*f.Value)), "or longer for a step: then it can be said whether the service keeps up")
+	}
+}
+
+// support is about percentiles beyond p99, which few ask for, or about the others.
+func (a *adviser) support(beyond bool) {
+	f := a.codes["percentile_support"]
+	if f == nil || f.Value == nil {
+		return
+	}
+	if name := firstWord(f.Message); strings.Contains(name, ".") == beyond {
+		a.add(fmt.Sprintf("%.0f requests", *f.Value), "or more in a step: "+name+" has an interval then")
 	}
 }
 
@@ -165,4 +174,5 @@ func (a *adviser) question() {
 	if len(a.v.Run.Queues) == 0 {
 		a.add("OTEL_METRICS_EXPORTER=otlp", "on the service under test, to the same endpoint: its queues show where requests wait, and Little's law gets a second witness")
 	}
+	a.support(true)
 }

@@ -1,6 +1,7 @@
 package advice_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestFirst(t *testing.T) {
 		{"oha", verdict("oha", "S", "open"), "-q RATE --latency-correction --db-url FILE"},
 		{"wrk2", verdict("wrk2", "X", "open"), "the requests, not the summary"},
 		{"NBomber", verdict("nbomber", "F", "unknown"), ""},
-		{"too few", verdict("mine", "A", "open", finding("percentile_support", "P99.9 needs 3,688 requests; step 0 has 745.", 3688)), "3688 requests"},
+		{"too few", verdict("mine", "A", "open", finding("percentile_support", "P95 needs 73 requests; step 0 has 45.", 73)), "73 requests"},
 		{"too short", verdict("mine", "A", "open", finding("too_short", "", 201.4)), "202 s"},
 	} {
 		got := advice.Of(c.v, "http://h:4319/")
@@ -89,6 +90,10 @@ func TestQuestions(t *testing.T) {
 	}
 	if best, ok := advice.First(v, ""); ok {
 		t.Errorf("a better question is no better evidence: %+v", best)
+	}
+	v.Findings = []wire.Finding{{Code: "percentile_support", Message: "P99.9 needs 3,688 requests; step 0 has 745.", Value: some(3688.0)}}
+	if best, ok := advice.First(v, ""); ok || !slices.Contains(sets(), "3688 requests") {
+		t.Errorf("what only p99.9 lacks: %+v, %q", best, sets())
 	}
 	v.Totals.TokensPerS = some(1.0)
 	if got := sets(); got[0] != "--deadline ttft:500ms,e2e:5s" {
