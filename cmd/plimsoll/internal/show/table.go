@@ -175,7 +175,7 @@ func (p *printer) notes(v *wire.Verdict) {
 			texts = append(texts, text)
 		}
 		if r := &st.ResponseTime; !r.Valid && r.N+st.Due > 0 {
-			texts = append(texts, "no number: "+refusal(st))
+			texts = append(texts, "no number: "+strings.TrimPrefix(refusal(st), "no number: "))
 		} else if r.Valid && !r.Steady && st.Class == wire.ClassUnstable {
 			texts = append(texts, "its percentiles depend on how long was measured: the backlog grew")
 		}
