@@ -62,8 +62,8 @@ func TestKubernetes(t *testing.T) {
 
 func TestChart(t *testing.T) {
 	t.Parallel()
-	run(t, "helm", "helm", "lint", "--strict", "plimsoll")
-	run(t, "helm", "helm", "template", "x", "plimsoll", "--set", "settings.max_runs=5", "--set", "existingSecret=s",
+	run(t, "helm", "helm", "lint", "--strict", "--kube-version", "1.31.0", "plimsoll")
+	run(t, "helm", "helm", "template", "x", "plimsoll", "--kube-version", "1.31.0", "--set", "settings.max_runs=5", "--set", "existingSecret=s",
 		"--set", "alertWebhook=http://am:9093/api/v2/alerts", "--set", "persistence.enabled=false")
 }
 
