@@ -3,8 +3,10 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/audit"
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/knee"
 	"github.com/plimsoll/plimsoll/analysis/metastability"
@@ -21,7 +23,7 @@ func (j *judge) levels() []knee.Level {
 		w := t.wire
 		l := knee.Level{
 			Offered: value(w.Offered), Seconds: t.WarmSeconds(), Completed: value(w.Completed), OK: j.answered(i),
-			CohortS: t.Seconds(), DrainS: w.DrainS, Due: w.Due, Dropped: w.DroppedRatio > dropLimit,
+			CohortS: t.Seconds(), DrainS: w.DrainS, Due: w.Due, Dropped: t.shortOfWorkers(),
 			Stability: stability.State(w.Stability.State), Meets: !t.missed && !t.wasteful() && !t.lossy, Paced: j.paced(t), Dispersion: t.dispersion(),
 			Returned: pushed && i >= back, CapacityHi: t.capacityHi(),
 		}
@@ -45,6 +47,20 @@ func (t *judged) capacityHi() float64 {
 		return math.Inf(1)
 	}
 	return t.result.Offered / u.Lo
+}
+
+// shortOfWorkers reports whether the generator dropped arrivals, or held them
+// back because all its workers were waiting for answers.
+func (t *judged) shortOfWorkers() bool {
+	if t.wire.DroppedRatio > dropLimit {
+		return true
+	}
+	if t.Counts != nil || t.wire.LateSendRatio == nil || *t.wire.LateSendRatio <= dropLimit {
+		return false
+	}
+	r := t.Rig.Loop.Result()
+	_, ok := r.Plateau()
+	return ok && r.Kind == audit.CappedLoop
 }
 
 // promote settles steps that the sweep proves: a level is stable if another one
@@ -112,7 +128,7 @@ func (j *judge) kneeFindings(r *knee.Result) {
 		case knee.WarnShort:
 			j.find("short_steps", wire.Info, value(r.Offered), "The steps around the knee are too short to tell their rates apart.")
 		case knee.WarnDropped:
-			j.find("capacity_of_workers", wire.Warn, value(r.Offered), "The steps that bound the capacity dropped arrivals: it is the capacity with this generator's workers.")
+			j.find("capacity_of_workers", wire.Warn, value(r.Offered), "In the steps that bound the capacity the generator ran out of workers: it is the capacity with so many of them.")
 		}
 	}
 }
@@ -125,6 +141,9 @@ func kneeSentence(r *knee.Result) string {
 	}
 	if c := r.Capacity; c != nil {
 		s += fmt.Sprintf(", the capacity is %s (%s to %s)", rate(c.Value), bound(c.Lo), bound(c.Hi))
+	}
+	if slices.Contains(r.Warnings, knee.WarnDropped) {
+		s += " with this generator's workers"
 	}
 	switch r.Shape {
 	case knee.Collapse:

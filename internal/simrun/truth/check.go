@@ -195,7 +195,7 @@ func (k *checker) numbers(s *wire.Step) {
 		}
 		return
 	}
-	if k.c.closed() || !r.Valid || all.dropped > 0 {
+	if k.c.closed() || !r.Valid || all.dropped > 0 || s.Dropped > 0 {
 		return
 	}
 	for _, q := range []struct {

@@ -109,6 +109,8 @@ func (k *checker) class(s *wire.Step) {
 	truth := fmt.Sprintf("load %.3g, lost %.2g %%, drain %.2g s", hi, 100*lost, drain)
 	mark := Right
 	switch {
+	case why != "" && k.c.Client == WorkersLate && s.Class == wire.ClassUnstable:
+		mark, truth = Odd, truth+": "+why+", but its generator has too few workers"
 	case why != "":
 		mark, truth = Wrong, truth+": "+why
 	case s.Class == wire.ClassInconclusive && k.c.decidable(l, w):
