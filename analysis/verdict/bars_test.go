@@ -71,7 +71,8 @@ func document(s sim.System, lambda, seconds float64, requests []sim.Request) *wi
 	return v
 }
 
-// judged is the verdict on a run, with what the step would need.
+// judged is the verdict on a run, with what the step would need; one that the
+// verdict calls invalid is not decided.
 type judged struct {
 	state string
 	needS float64
@@ -82,10 +83,13 @@ func judgeRun(r bars.Run) judged {
 		StartNS: start, Steps: []sim.Step{{RatePerS: r.Lambda, DurationS: r.Seconds}}, Arrivals: r.System.Arrivals,
 		Server: r.System.Server(r.Lambda / r.Rho),
 	}, r.Rand())
-	s := document(r.System, r.Lambda, r.Seconds, requests).Steps[0].Stability
-	out := judged{state: s.State}
-	if s.NeedS != nil {
-		out.needS = *s.NeedS
+	step := document(r.System, r.Lambda, r.Seconds, requests).Steps[0]
+	out := judged{state: step.Stability.State}
+	if need := step.Stability.NeedS; need != nil {
+		out.needS = *need
+	}
+	if step.Class == wire.ClassInvalid { // what came is not the load that was planned, and is not passed for it
+		out = judged{state: wire.Inconclusive, needS: r.Seconds}
 	}
 	return out
 }
