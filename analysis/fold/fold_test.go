@@ -167,3 +167,16 @@ func TestBalance(t *testing.T) {
 		balanced(t, build(t, ev, query.Options{}))
 	})
 }
+
+// TestOneRequestTriedTwice: the attempts of a run's only request begin apart, and
+// no gap between requests follows from that.
+func TestOneRequestTriedTwice(t *testing.T) {
+	t.Parallel()
+	st := build(t, finished([]sample.Row{
+		{Sent: start, Done: start + 1e9, Index: sample.NoIndex, Key: 7, Outcome: sample.Error},
+		{Sent: start + 2e9, Done: start + 3e9, Index: sample.NoIndex, Key: 7, Attempt: 1},
+	}), query.Options{})
+	if st.Requests != 1 || st.Totals.Retries != 1 {
+		t.Errorf("%d requests, %d retries; want 1 and 1", st.Requests, st.Totals.Retries)
+	}
+}
