@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
@@ -24,9 +25,29 @@ func (g *goal) covers(t *judged) bool {
 	case g.Step != "":
 		return g.Step == t.Name
 	case g.MustCarryPerS != nil && g.Quantile == nil && g.ErrorRatioMax == nil && g.GoodputRatioMin == nil:
-		return value(t.wire.Offered) <= *g.MustCarryPerS*1.01
+		return g.offered(t) <= *g.MustCarryPerS*1.01
 	}
 	return true
+}
+
+// sameStretch is by how much of a step its edges may differ from those that a
+// scenario of it shows.
+const sameStretch = 0.05
+
+// offered is the rate that a step offered to what the objective is about: that of
+// the step, or of one scenario as it was counted; NaN where that is not known. What
+// was dropped has no scenario.
+func (g *goal) offered(t *judged) float64 {
+	if g.state == nil {
+		return value(t.wire.Offered)
+	}
+	room := sameStretch * t.Seconds() * 1e9
+	for _, s := range g.state.Steps {
+		if math.Abs(float64(s.From-t.From)) <= room && math.Abs(float64(s.To-t.To)) <= room && s.Seconds() > 0 {
+			return float64(s.Rows) / s.Seconds()
+		}
+	}
+	return math.NaN()
 }
 
 // hold holds every step against the objectives about it. The worst answer
@@ -49,8 +70,12 @@ func (j *judge) hold() {
 					continue
 				}
 			}
-			j.holdOn(g, on)
-			t.missed = t.missed || g.missed
+			here := goal{Objective: g.Objective}
+			j.holdOn(&here, on)
+			if here.missed || here.open {
+				g.settle(here.missed, here.why)
+			}
+			t.missed = t.missed || here.missed
 		}
 		if !seen && g.MustCarryPerS == nil {
 			g.settle(false, fmt.Sprintf("No step answers the objective %q.", g.title()))
@@ -214,7 +239,7 @@ func (j *judge) carry(g *goal) {
 		if g.Step != "" && g.Step != t.Name {
 			continue
 		}
-		off := value(t.wire.Offered)
+		off := g.offered(t)
 		switch t.wire.Class {
 		case wire.ClassStable:
 			met = met || off >= want*0.99
