@@ -37,8 +37,8 @@ func (j *judge) missing(t *judged) {
 	switch {
 	case seen < want-slack:
 		reason := "no number: " + share(1-seen/want) + " of the arrivals missing"
-		refuse(&t.wire.ResponseTime, reason)
-		refuse(&t.wire.ServiceTime, reason)
+		t.refuse(reason)
+		j.total.refuse(reason + " in " + t.title())
 		t.find("arrivals_missing", wire.Invalid, 1-seen/want,
 			"%s offered means %s arrivals in %s, but only %s are known: the others were dropped by the generator or lost on the way here, which the data cannot tell apart.",
 			rate(want/t.Seconds()), human(int64(math.Round(want))), t.title(), human(t.wire.Due))

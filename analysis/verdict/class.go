@@ -270,7 +270,7 @@ func (j *judge) classify(t *judged) {
 	default:
 		w.Class = wire.ClassInconclusive
 	}
-	if t.Index < 0 && len(j.steps) > 1 {
+	if t.Index < 0 && len(j.steps) > 0 {
 		w.Class = worst(j.steps)
 	}
 }

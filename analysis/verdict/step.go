@@ -58,7 +58,7 @@ func (j *judge) judge(s *fold.Step) *judged {
 	for _, name := range slices.Sorted(maps.Keys(s.SourceSteps)) {
 		src := s.SourceSteps[name]
 		out := wire.Source{Source: name, Sent: src.Sent, Errors: src.Errors, SendDelayMax: seconds(src.SendDelayMax)}
-		if n := src.Response.Count(); n > 0 {
+		if src.Response.Count() > 0 && w.ResponseTime.Valid && s.Grade != fold.GradeE { // not back-filled
 			c := response.Cohort{Exact: src.Response, Censored: response.New(2)}
 			out.ResponseP99S = c.Quantile(0.99, confidence).Value
 		}
@@ -144,6 +144,18 @@ func refuse(r *wire.Response, reason string) {
 		return
 	}
 	*r = wire.Response{Reason: reason, Grade: r.Grade, N: r.N, Max: r.Max}
+}
+
+// refuse takes the percentiles of the step out of the document.
+func (t *judged) refuse(reason string) {
+	for _, r := range [...]*wire.Response{&t.wire.ResponseTime, &t.wire.ServiceTime, t.wire.FirstByte, t.wire.InterToken} {
+		if r != nil {
+			refuse(r, reason)
+		}
+	}
+	for i := range t.wire.Sources {
+		t.wire.Sources[i].ResponseP99S = nil
+	}
 }
 
 // plainDistribution is that of times that were all seen to end.
