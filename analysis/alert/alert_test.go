@@ -406,3 +406,28 @@ func TestRunsThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestReopened: a run that goes on after all is shown as one that does.
+func TestReopened(t *testing.T) {
+	t.Parallel()
+	c, r := &clock{}, newRuns()
+	book, err := alert.OpenBook("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := alert.NewWatcher(alert.Config{JudgeEvery: time.Hour, Looks: 1, Now: c.now, Log: slog.New(slog.DiscardHandler)}, r, book)
+	all := turning()
+	for i, live := range []bool{true, false, true} {
+		r.mu.Lock()
+		r.live, r.ev.Of.Finished = live, !live
+		r.ev.Batches = all[:10*(i+1)]
+		r.ev.Of.Revision++
+		r.mu.Unlock()
+		c.set(all[10*(i+1)].Span().To)
+		w.Tick(t.Context())
+		w.Wait()
+		if s := w.Statuses(); len(s) != 1 || s[0].Ended == live {
+			t.Errorf("%d: live %t, but %+v", i, live, s)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func (w *Watcher) follow(ctx context.Context, l Live, now time.Time) {
 	}
 	f.run.Name = l.Name
 	if f.ended {
-		f.ended = false
+		f.ended, f.status.Ended = false, false
 		w.warn("those of a run that goes on", w.book.Reopened(l.ID))
 	}
 	if !f.looking && f.revision != l.Revision {
