@@ -61,6 +61,10 @@ func (j *judge) suspect(t *judged) {
 		}
 	}
 	t.wire.ResponseTime.Steady, t.wire.ServiceTime.Steady = false, false
+	if len(j.steps) == 1 {
+		j.total.wire.Stability = *s
+		j.total.wire.ResponseTime.Steady, j.total.wire.ServiceTime.Steady = false, false
+	}
 }
 
 // Alarm puts a raised alarm into a sentence with its numbers.

@@ -38,6 +38,9 @@ func TestSuspectWhileItGoesOn(t *testing.T) {
 	if last.Stability.State != wire.Suspect || last.Stability.Reason == "" || last.Class != wire.ClassInconclusive || v.Outcome == wire.OutcomePass {
 		t.Errorf("stability %+v, class %s, outcome %s; want suspect, inconclusive", last.Stability, last.Class, v.Outcome)
 	}
+	if got := v.Totals.Stability.State; got != wire.Suspect || v.Totals.Class != last.Class {
+		t.Errorf("the run is %s, %s; want what its one step is", got, v.Totals.Class)
+	}
 	if !slices.ContainsFunc(v.Findings, func(f wire.Finding) bool { return f.Code == "schedule_unknown" }) {
 		t.Error("nobody says that the schedule is not known")
 	}
