@@ -189,6 +189,9 @@ func (j *judge) capacity() {
 		return
 	}
 	for i, t := range j.steps {
+		if t.Silent > (t.To-t.From)/50 { // it idled for some of the time
+			continue
+		}
 		if t.wire.Class != wire.ClassUnstable || t.lossy || t.wire.Completed == nil || t.Dropped > 0 || t.broke {
 			continue
 		}
