@@ -263,3 +263,14 @@ func TestDispersedDepartures(t *testing.T) {
 		t.Errorf("widths of 4·√(C/T): %.3g for Poisson departures, %.3g for bunched ones", one/4, many/4)
 	}
 }
+
+// TestPartAsked: what the generator counted over the whole run is not held against
+// a part of it.
+func TestPartAsked(t *testing.T) {
+	t.Parallel()
+	ev := evidence(openLoop, steady(12_000, 10e6, 5e6), nil)
+	counters(ev, map[string]float64{"loadtest.arrivals.scheduled": 12_600, "loadtest.arrivals.dropped": 600}, start+120e9)
+	if f := finding(judge(t, ev, query.Options{To: clockAt(60)}), "telemetry_lost"); f != nil {
+		t.Error(f.Message)
+	}
+}
