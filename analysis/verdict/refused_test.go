@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/verdict"
 )
 
 // TestMissingArrivalsOfTheRun: what a step refuses, the run as a whole and its
@@ -33,5 +34,33 @@ func TestClosedLoopOfSources(t *testing.T) {
 	v := judge(t, evidence(g, steady(12_000, 10e6, 5e6), nil), query.Options{})
 	if v.Totals.ResponseTime.Valid || v.Totals.Sources[0].ResponseP99S != nil {
 		t.Errorf("%+v, %+v", v.Totals.ResponseTime, v.Totals.Sources)
+	}
+}
+
+// TestSendsNotKnown: where a tool counted from when requests were due, nothing
+// shows times from the send.
+func TestSendsNotKnown(t *testing.T) {
+	t.Parallel()
+	rows := steady(6000, 10e6, 5e6)
+	for i := range rows {
+		rows[i].Flags |= sample.Corrected
+	}
+	ev := evidence(openLoop, rows, nil)
+	v := judge(t, ev, query.Options{})
+	if s := v.Steps[0]; s.ServiceTime.Valid || s.SendDelay != nil || s.LateSendRatio != nil || s.Sources[0].SendDelayMax != nil || !s.ResponseTime.Valid {
+		t.Errorf("%+v", s)
+	}
+	spectrum, err := verdict.Analysis{}.Spectrum(t.Context(), ev, query.Options{})
+	if err != nil || len(spectrum.Service) > 0 || len(spectrum.Response) == 0 {
+		t.Errorf("spectrum %+v, %v", spectrum, err)
+	}
+	series, err := verdict.Analysis{}.Series(t.Context(), ev, query.Options{Names: []string{"response_p99", "service_p99", "send_delay_p99"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"response_p99": true, "service_p99": false, "send_delay_p99": false} {
+		if got := series.Columns[name][0] != nil; got != want {
+			t.Errorf("%s: shown %t, want %t", name, got, want)
+		}
 	}
 }

@@ -130,9 +130,13 @@ func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
 		}
 		return c.Response.Plain(q)
 	case "service":
-		h = c.Service
+		if v.st.Grade != fold.GradeX { // else the sends are not known
+			h = c.Service
+		}
 	case "send_delay":
-		h = c.SendDelay
+		if sendsKnown(v.st.Grade) {
+			h = c.SendDelay
+		}
 	case "first_byte":
 		h = c.FirstByte
 	case "inter_token":

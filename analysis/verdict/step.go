@@ -35,7 +35,7 @@ func (j *judge) judge(s *fold.Step) *judged {
 		t.growing = t.growing || s.Index < 0 && o.growing
 	}
 	w.Offered = j.offered(s)
-	if s.Rows > 0 && s.Grade.Timed() {
+	if s.Rows > 0 && sendsKnown(s.Grade) {
 		w.LateSendRatio = some(ratio(s.LateSends, due))
 	}
 	j.flows(t)
@@ -57,7 +57,10 @@ func (j *judge) judge(s *fold.Step) *judged {
 	j.littlesLaw(t)
 	for _, name := range slices.Sorted(maps.Keys(s.SourceSteps)) {
 		src := s.SourceSteps[name]
-		out := wire.Source{Source: name, Sent: src.Sent, Errors: src.Errors, SendDelayMax: seconds(src.SendDelayMax)}
+		out := wire.Source{Source: name, Sent: src.Sent, Errors: src.Errors}
+		if sendsKnown(s.Grade) {
+			out.SendDelayMax = seconds(src.SendDelayMax)
+		}
 		if src.Response.Count() > 0 && w.ResponseTime.Valid && s.Grade != fold.GradeE { // not back-filled
 			c := response.Cohort{Exact: src.Response, Censored: response.New(2)}
 			out.ResponseP99S = c.Quantile(0.99, confidence).Value
@@ -108,13 +111,8 @@ func (j *judge) times(t *judged) {
 	}
 	w.ResponseTime = r
 	w.ServiceTime = plainDistribution(s.Service)
-	if w.DroppedRatio > dropLimit {
-		refuse(&w.ServiceTime, droppedReason(w.DroppedRatio))
-	}
-	if s.Grade == fold.GradeX {
-		refuse(&w.ServiceTime, "the tool counted from when requests were due and does not say when they were sent")
-	}
-	if s.Grade.Timed() && s.Grade != fold.GradeX && s.SendDelay.Count() > 0 {
+	refuse(&w.ServiceTime, t.serviceRefusal())
+	if sendsKnown(s.Grade) && s.SendDelay.Count() > 0 {
 		d := response.Cohort{Exact: s.SendDelay, Censored: response.New(3)}
 		w.SendDelay = &wire.Delay{P99: estimate(d.Quantile(0.99, confidence)), Max: seconds(s.SendDelay.Max())}
 	}
@@ -135,6 +133,21 @@ func (j *judge) refusal(t *judged) string {
 	}
 	return ""
 }
+
+// serviceRefusal says why the service times of a step would mislead, or nothing.
+func (t *judged) serviceRefusal() string {
+	switch {
+	case t.Grade == fold.GradeX:
+		return "the tool counted from when requests were due and does not say when they were sent"
+	case t.wire.DroppedRatio > dropLimit:
+		return droppedReason(t.wire.DroppedRatio)
+	}
+	return ""
+}
+
+// sendsKnown reports whether rows of the grade say both when requests were due and
+// when they were sent.
+func sendsKnown(g fold.Grade) bool { return g.Timed() && g != fold.GradeX }
 
 func droppedReason(v float64) string { return "no number: " + share(v) + " dropped" }
 

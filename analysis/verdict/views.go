@@ -29,7 +29,7 @@ func (a Analysis) Spectrum(ctx context.Context, ev fold.Evidence, opt query.Opti
 	if j.refusal(total) == "" {
 		out.Response = spectrum(st.Totals.Response)
 	}
-	if total.wire.DroppedRatio <= dropLimit {
+	if total.serviceRefusal() == "" {
 		out.Service = spectrum(&response.Cohort{Exact: st.Totals.Service, Censored: response.New(3)})
 	}
 	return out, nil
