@@ -166,7 +166,8 @@ type Step struct {
 	Response     *response.Cohort // from due to end, shed requests left out
 	Service      *response.Histogram
 	SendDelay    *response.Histogram
-	FirstByte    *response.Histogram // from due to first byte; nil when unknown
+	FirstByte    *response.Histogram // from due to first byte, shed requests left out; nil when unknown
+	NoFirstByte  int64               // given up, and no first byte is known
 	Tokens       *Tokens             // nil when no answer says how many it had
 	ShedResponse *response.Histogram // nil when nothing was shed
 	OKFlow       *response.Histogram // response times of OK answers that ended after warm-up, their first byte in time

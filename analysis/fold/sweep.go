@@ -261,11 +261,12 @@ func (s *Step) cohort(q *request, good bool) {
 	}
 	s.Due++
 	s.SendDelay.Record(delay)
-	if q.firstByte > 0 {
-		if s.FirstByte == nil {
-			s.FirstByte = response.New(3)
-		}
-		s.FirstByte.Record(max(0, q.firstByte-q.due))
+	switch {
+	case q.outcome == sample.Shed:
+	case q.firstByte > 0:
+		record(&s.FirstByte, 3, max(0, q.firstByte-q.due))
+	case q.outcome == sample.Timeout, q.outcome == sample.Cancelled:
+		s.NoFirstByte++
 	}
 	if q.tokens > 0 {
 		s.tokens(q)

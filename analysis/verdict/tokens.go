@@ -3,15 +3,19 @@ package verdict
 import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/response"
 )
 
 // tokens fills in what is known of first bytes and of the tokens of answers.
 func (j *judge) tokens(t *judged) {
 	s, w := t.Step, t.wire
-	if w.FirstByte = optional(s.FirstByte); w.FirstByte != nil {
+	if w.FirstByte = firstByte(s); w.FirstByte != nil {
+		unknown := ratio(s.NoFirstByte, w.FirstByte.N)
 		switch {
 		case w.DroppedRatio > dropLimit:
 			refuse(w.FirstByte, droppedReason(w.DroppedRatio))
+		case unknown > dropLimit:
+			refuse(w.FirstByte, "no number: "+share(unknown)+" gave up, and no first byte of theirs is known")
 		case j.closed() && !j.fixed():
 			w.FirstByte.Reason = "closed loop: counted from the send, under a load that the tool reduced itself"
 		case !s.Grade.Timed():
@@ -27,6 +31,17 @@ func (j *judge) tokens(t *judged) {
 	if j.st.SampledRows == 0 && s.Tokens.Warm > 0 {
 		w.TokensPerS = per(float64(s.Tokens.Warm), s.WarmSeconds())
 	}
+}
+
+// firstByte is the distribution of times to the first byte. Those of requests that
+// were given up without a known one count as longer than any.
+func firstByte(s *fold.Step) *wire.Response {
+	if s.FirstByte == nil {
+		return nil
+	}
+	c := &response.Cohort{Exact: s.FirstByte, Censored: response.New(3), Never: uint64(s.NoFirstByte)}
+	r := distribution(c, func(q float64) response.Estimate { return c.Quantile(q, confidence) })
+	return &r
 }
 
 // mostWhole is the share of answers beyond which it is said that they came whole.

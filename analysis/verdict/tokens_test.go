@@ -164,3 +164,25 @@ func TestOperations(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstByteOfThoseWhoGaveUp: percentiles of first bytes are not those of the
+// requests that got one.
+func TestFirstByteOfThoseWhoGaveUp(t *testing.T) {
+	t.Parallel()
+	for every, valid := range map[int]bool{5: false, 500: true} {
+		rows := steady(10_000, 10e6, 500e6)
+		for i := range rows {
+			rows[i].FirstByte = rows[i].Sent + 100e6
+			if i%every == 0 {
+				rows[i].FirstByte, rows[i].Outcome, rows[i].Done = 0, sample.Timeout, rows[i].Sent+2e9
+			}
+		}
+		r := judge(t, evidence(openLoop, rows, nil), query.Options{}).Totals.FirstByte
+		if r.Valid != valid || r.N != 10_000 || r.P999.Value != nil {
+			t.Errorf("one of %d gave up: %+v", every, r)
+		}
+		if valid {
+			near(t, "p99", r.P99.Value, 0.1, 0.01)
+		}
+	}
+}
