@@ -12,7 +12,7 @@ import (
 )
 
 // Start is the event time at which every case begins, ns.
-const Start = int64(1_796_000_000_000_000_000)
+const Start = int64(1_750_000_000_000_000_000)
 
 // Leg is a stretch of the plan at one rate, or a ramp to another, and the pause
 // after it. Rho is its rate over the true capacity.

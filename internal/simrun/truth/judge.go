@@ -31,7 +31,7 @@ func (c *Case) load(l *Leg, w *seen) (lo, hi float64) {
 	}
 	switch c.Server {
 	case Leak: // at the last speed
-		hi = max(hi, l.Rho*(1+(c.LeakTo-1)*float64(l.To-Start)/1e9/c.Legs[0].Seconds))
+		hi *= 1 + (c.LeakTo-1)*float64(l.To-Start)/float64(c.end()-Start)
 	case Cold, Stop, Wedge:
 		hi = max(hi, 1) // for some time it was too much
 	case Retrograde:
@@ -41,6 +41,9 @@ func (c *Case) load(l *Leg, w *seen) (lo, hi float64) {
 	}
 	return lo, hi
 }
+
+// end is when the load ends.
+func (c *Case) end() int64 { return c.Legs[len(c.Legs)-1].To }
 
 // room is how far below capacity a server must stay to be safe from being
 // called unstable by what a short test happens to see.

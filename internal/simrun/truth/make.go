@@ -127,7 +127,7 @@ func (m *maker) serve() {
 		m.server.StopAtS, m.server.StopS = length*m.uniform(0.5, 0.9), length
 	case Leak:
 		m.c.LeakTo = []float64{1.25, 2.5}[m.rng.IntN(2)]
-		m.server.Factor = sim.Leak((m.c.LeakTo - 1) / length)
+		m.server.Factor = sim.Leak((m.c.LeakTo - 1) * 1e9 / float64(m.watchEnd-Start))
 	case Cold:
 		m.server.Factor = sim.WarmUp(m.uniform(1.5, 4), length/20)
 	}

@@ -39,7 +39,7 @@ func (c *Case) window(from, to int64) *seen {
 		if q.Dropped {
 			continue
 		}
-		if q.End >= from && q.End < to {
+		if q.End > from && q.End <= to {
 			w.ended++
 			if q.Outcome == sample.OK {
 				w.ok++
@@ -48,7 +48,7 @@ func (c *Case) window(from, to int64) *seen {
 		if a, b := max(from, q.Due), min(to, q.End); b > a {
 			w.area += float64(b-a) / 1e9
 		}
-		if q.Due < to && q.End >= to {
+		if q.Due < to && q.End > to {
 			w.atEnd++
 			w.drainedAt = max(w.drainedAt, q.End)
 		}
