@@ -240,15 +240,14 @@ func (l *Look) nested(r *sample.Row) bool {
 func (l *Look) row(g *group, r *sample.Row) {
 	f, n := l.f, &l.now
 	f.measure(g, r, r.Sent)
-	due, _, _ := f.due(g, r)
 	n.Newest = max(n.Newest, r.Done)
 	if r.Attempt == 0 {
 		n.Requests++
 		n.Outcomes[r.Outcome]++
-		if g.deadline > 0 {
+		if g.limited() {
 			n.Judged++
 		}
-		if r.Outcome == sample.OK && (g.deadline == 0 || r.Done-due <= g.deadline) {
+		if q := f.single(g, r); q.inTime() {
 			n.Good++
 		}
 	}

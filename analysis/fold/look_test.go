@@ -164,3 +164,25 @@ func TestLookRaisesWhatTheFoldFinds(t *testing.T) {
 		})
 	}
 }
+
+// TestLookAtFirstBytes: a look holds answers to every part of their deadline.
+func TestLookAtFirstBytes(t *testing.T) {
+	t.Parallel()
+	rows := constant(100, 10e6, func(int) int64 { return 400e6 })
+	for i := range rows {
+		rows[i].FirstByte = rows[i].Sent + 50e6
+		if i%4 == 0 {
+			rows[i].FirstByte = rows[i].Sent + 300e6
+		}
+	}
+	first := 0.2
+	f := &follower{ev: *finished(rows)}
+	f.ev.Of.Finished, f.ev.Of.Declaration = false, &wire.Declaration{FirstByteDeadlineS: &first}
+	now, err := fold.NewLook(f.open).Update(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Judged != 100 || now.Good != 75 {
+		t.Errorf("%d of %d were good, want 75 of 100", now.Good, now.Judged)
+	}
+}
