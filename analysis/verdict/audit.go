@@ -96,7 +96,7 @@ func (j *judge) audit() {
 // lostTelemetry compares the rows with the generator's own count of arrivals.
 func (j *judge) lostTelemetry() {
 	st := j.st
-	if st.Scheduled == nil || !st.Run.Finished || st.Narrowed || *st.Scheduled == 0 {
+	if st.Scheduled == nil || !st.Run.Finished || st.Narrowed || *st.Scheduled == 0 || j.thinned {
 		j.ownCounts()
 		return
 	}

@@ -120,7 +120,7 @@ func (j *judge) ownCounts() {
 	for _, m := range st.Telemetry.Of(func(m *fold.Metric) bool { return m.Mine && m.Own == fold.LostSpans }) {
 		lost += m.Total()
 	}
-	if lost >= 1 {
+	if lost >= 1 && !j.thinned { // else it is the lesser of two losses
 		r := lost / (lost + float64(st.Rows))
 		j.find("telemetry_lost", severity(r > lossShare), r,
 			"The generator's SDK counted %s spans that it could not deliver, beside the %s that came: a full queue, or exports that failed.",
@@ -128,15 +128,18 @@ func (j *judge) ownCounts() {
 		return
 	}
 	answered := j.bySource(func(m *fold.Metric) bool { return m.Own == fold.Answered })
+	var most, counted float64
+	var who string
 	for _, source := range slices.Sorted(maps.Keys(answered)) {
-		counted := j.mostAnswered(answered[source])
-		sent := j.sentBy(source)
-		if gone := counted - sent; counted > 0 && gone > max(lossShare*counted, fewestLost) {
-			j.find("telemetry_lost", severity(gone > surelyLost*counted), gone/counted,
-				"The instrumentation of %s counted %s requests, and %s came as spans: %s were sampled away or lost.",
-				source, human(int64(counted)), human(int64(sent)), share(gone/counted))
-			return
+		n := j.mostAnswered(answered[source])
+		if gone := n - j.sentBy(source); n > 0 && gone > max(lossShare*n, fewestLost) && gone/n > most {
+			most, counted, who = gone/n, n, source
 		}
+	}
+	if most > 0 {
+		j.find("telemetry_lost", severity(most > surelyLost), most,
+			"The instrumentation of %s counted %s requests, and %s came as spans: %s were sampled away or lost.",
+			who, human(int64(counted)), human(int64(j.sentBy(who))), share(most))
 	}
 }
 

@@ -160,3 +160,28 @@ func TestNamelessScenarios(t *testing.T) {
 		t.Errorf("%+v: %s, %d scenarios", f, v.Headline, len(v.Run.Scenarios))
 	}
 }
+
+// TestWorstLossIsSaid: of two hosts that lost spans the one that lost most is
+// named, and a few spans that an SDK gave up do not hide it.
+func TestWorstLossIsSaid(t *testing.T) {
+	t.Parallel()
+	other := openLoop
+	other.Source = "late"
+	own := func(source, name, attributes string, k sample.Kind) sample.Series {
+		return sample.Series{Source: source, Name: name, Attributes: attributes, Kind: k}
+	}
+	for _, lost := range []float64{0, 0.1} {
+		ev := evidence(openLoop, healthy(), nil)
+		ev.Batches = append(ev.Batches, foldtest.Batches(other, healthy()[:3000], 512)...)
+		ev.Servers = []*sample.Batch{
+			growing(own("gen", "http.client.request.duration", "", sample.Histogram), 0, 70, 6200.0/70),
+			growing(own("late", "http.client.request.duration", "", sample.Histogram), 0, 70, 6000.0/70),
+			growing(own("gen", "otel.sdk.exporter.span.exported", "error.type=x", sample.Counter), 0, 70, lost),
+		}
+		v := judge(t, ev, query.Options{})
+		f := finding(v, "telemetry_lost")
+		if f == nil || f.Severity != wire.Invalid || !strings.Contains(f.Message, "of late counted") || v.Audit.Valid {
+			t.Errorf("%g spans a second given up: %+v, valid %t", lost, f, v.Audit.Valid)
+		}
+	}
+}
