@@ -176,9 +176,9 @@ export async function sendRuns(api, otlp, ended) {
   const steady = simulate({ steps: calm, speed: () => 462, timeout: 5, seed: 11 });
   const objectives = [{ goodput_ratio_min: 0.99 }, { quantile: 0.99, max_s: 0.3 }];
   await run({ ...common, id: 'orders-steady', name: 'orders', service: 'orders', steps: calm, simulated: steady, ended, extra: { objectives } });
-  const chat = [{ rate: 4, seconds: 60 }, { rate: 8, seconds: 60 }, { rate: 12, seconds: 60 }];
+  const chat = [{ rate: 20, seconds: 60 }, { rate: 40, seconds: 60 }, { rate: 60, seconds: 60 }];
   const next = random(3);
-  const answers = simulate({ steps: chat, speed: (queue) => (queue < 40 ? 10.5 : 9), timeout: 60, seed: 5 });
+  const answers = simulate({ steps: chat, speed: (queue) => (queue < 40 ? 52 : 48), timeout: 60, seed: 5 });
   for (const r of answers.requests) {
     r.tokens = 50 + Math.floor(next() * 200);
     r.first = r.done - r.due + 0.15 * next(); // it waits, then the tokens come

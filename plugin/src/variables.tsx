@@ -21,8 +21,8 @@ export function VariableEditor({ query, onChange }: Props) {
   const now: PlimsollVariableQuery = { ...query, refId: query.refId ?? 'variable', list: query.list ?? 'runs' };
   return (
     <InlineFieldRow>
-      <InlineField label="List" labelWidth={14}>
-        <Combobox aria-label="List" width={24} options={lists} value={now.list} onChange={(option) => onChange({ ...now, list: option.value })} />
+      <InlineField label="List" labelWidth={14} htmlFor="plimsoll-list">
+        <Combobox id="plimsoll-list" width={24} options={lists} value={now.list} onChange={(option) => onChange({ ...now, list: option.value })} />
       </InlineField>
       {now.list === 'runs' && (
         <InlineField label="With" labelWidth={10} tooltip="Part of an id or a name">

@@ -115,6 +115,7 @@ func (d *Datasource) answer(ctx context.Context, in backend.DataQuery) (out back
 		for _, one := range f.Fields {
 			if q.Prefix != "" && one.Config != nil {
 				one.Config.DisplayNameFromDS = q.Prefix + one.Config.DisplayNameFromDS
+				one.Config.Color = nil // runs side by side are told apart by their colours
 			}
 		}
 		if f.Meta != nil {

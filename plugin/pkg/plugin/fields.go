@@ -79,6 +79,11 @@ func mapped(f *data.Field, m data.ValueMapper) *data.Field {
 	if f.Config.Custom == nil {
 		custom(f, "cellOptions", map[string]any{"type": "color-text"})
 	}
+	// A word that is not mapped has the colour of text, not that of the lowest threshold.
+	f.Config.Thresholds = &data.ThresholdsConfig{
+		Mode: data.ThresholdsModeAbsolute, Steps: []data.Threshold{{Value: data.ConfFloat64(math.Inf(-1)), Color: "text"}},
+	}
+	f.Config.Color = map[string]any{"mode": "thresholds"}
 	return f
 }
 

@@ -15,9 +15,15 @@ import (
 // lines for "all served" and for the capacity.
 func kneeFrames(v *wire.Verdict) data.Frames {
 	steps := make([]*wire.Step, 0, len(v.Steps))
+	var after []*wire.Step // what came after a push is another service: one that is, or is not, recovering
+	back := returned(v.Steps)
 	for i := range v.Steps {
-		if v.Steps[i].Offered != nil {
-			steps = append(steps, &v.Steps[i])
+		switch s := &v.Steps[i]; {
+		case s.Offered == nil:
+		case back != nil && s.Index >= back.Index && v.Metastability.State != wire.NotTested:
+			after = append(after, s)
+		default:
+			steps = append(steps, s)
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b *wire.Step) int { return cmp.Compare(*a.Offered, *b.Offered) })
@@ -44,6 +50,12 @@ func kneeFrames(v *wire.Verdict) data.Frames {
 	} else {
 		info(points, "Capacity "+capacityText(v)+".")
 	}
+	if len(after) > 0 {
+		y := colour(unit(field("completed", "Completed, after the push", column(after, func(s *wire.Step) *float64 { return s.Completed })), unitRate), purple)
+		custom(custom(y, "show", "points"), "pointSize", map[string]any{"fixed": 12})
+		out = append(out, shown(table("after", unit(field("offered", "Offered", column(after, func(s *wire.Step) *float64 { return s.Offered })), unitRate), y,
+			field("step", "Step", column(after, func(s *wire.Step) string { return stepName(s) + ", " + orDash(s.Class) }))), "xychart"))
+	}
 	if k := v.Knee.Offered; k != nil {
 		info(points, fmt.Sprintf("Knee at %s offered; beyond it %s.", perSecond(*k), shape(v)))
 	}
@@ -56,5 +68,5 @@ func line(name, title, with string, width, from, to float64) *data.Frame {
 	custom(y, "show", "lines")
 	custom(y, "lineStyle", map[string]any{"fill": "dash", "dash": []int{8, 8}})
 	custom(y, "lineWidth", 1)
-	return table(name, unit(field("offered", "Offered", []float64{0, width}), unitRate), y)
+	return shown(table(name, unit(field("offered", "Offered", []float64{0, width}), unitRate), y), "xychart")
 }

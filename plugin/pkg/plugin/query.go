@@ -114,7 +114,7 @@ func (q *Query) defaults() {
 	if q.Run == "" {
 		q.Run = "latest"
 	}
-	if len(q.Names) == 0 {
+	if q.Names == nil { // a variable may leave an empty list: that asks for nothing
 		q.Names = []string{"offered", "completed", "goodput"}
 	}
 	if q.Measure == "" {

@@ -22,6 +22,11 @@ func (d *Datasource) series(ctx context.Context, q *Query) (data.Frames, error) 
 	if err != nil {
 		return nil, err
 	}
+	if len(q.Names) == 0 {
+		f := typed(data.FrameTypeTimeSeriesWide, "series")
+		info(f, "No columns are asked for: the run has none of this kind.")
+		return data.Frames{f}, nil
+	}
 	with := q.params()
 	with.Set("names", strings.Join(q.Names, ","))
 	with.Set("max_points", strconv.Itoa(q.points(mostPoints)))
@@ -45,7 +50,15 @@ func (d *Datasource) series(ctx context.Context, q *Query) (data.Frames, error) 
 		if len(column) != len(got.Time) {
 			column = make([]*float64, len(got.Time)) // the server does not know it
 		}
+		if len(column) > 0 && !slices.ContainsFunc(column, func(v *float64) bool { return v != nil }) {
+			title, _ := seriesTitle(name)
+			warn(f, title+": no number at any time. "+silence(name))
+			continue // an empty curve would look like one that is 0
+		}
 		f.Fields = append(f.Fields, seriesField(v, q, name, column))
+	}
+	if len(f.Fields) == 1 {
+		f.Fields = nil
 	}
 	if len(got.Time) == 0 {
 		info(f, "The run has no requests to show over time.")
@@ -60,6 +73,19 @@ func (d *Datasource) series(ctx context.Context, q *Query) (data.Frames, error) 
 		info(f, text)
 	}
 	return data.Frames{shown(f, "timeseries")}, nil
+}
+
+// silence says why a column may have no number.
+func silence(name string) string {
+	switch {
+	case strings.Contains(name, "_p"):
+		return "Either nothing of the kind was measured, or there are too few requests within each point: see the steps, or show fewer points."
+	case name == "goodput":
+		return "No deadline is declared: set one."
+	case strings.HasPrefix(name, "queue:"):
+		return "No server exported it while the run went on."
+	}
+	return "The data do not say it."
 }
 
 // points is how many points a panel can show, within the bounds.
@@ -154,8 +180,8 @@ func queueUnit(ucum string) string {
 	switch ucum {
 	case "s":
 		return unitSeconds
-	case "1":
-		return unitRatio
+	case "1/s":
+		return unitRate
 	case "By":
 		return "bytes"
 	}

@@ -2,8 +2,10 @@ package plugin
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/data"
 
@@ -21,12 +23,21 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 	if err != nil {
 		return nil, err
 	}
+	left := ""
+	if len(got.Response) == 0 {
+		if got, left, err = d.stretch(ctx, q, v, got); err != nil {
+			return nil, err
+		}
+	}
 	out := data.Frames{
 		spectrumFrame("response", "Response time, corrected", orange, got.Response),
 		spectrumFrame("service", "Service time, uncorrected", grey, got.Service),
 	}
 	if len(got.Response) == 0 {
 		warn(out[0], "Response time: "+refusal(&v.Totals.ResponseTime)+".")
+	}
+	if left != "" {
+		warn(out[0], left)
 	}
 	for _, p := range got.Response {
 		if p.Seconds == nil {
@@ -41,6 +52,42 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 		info(out[0], text)
 	}
 	return out, nil
+}
+
+// stretch asks for the longest stretch of steps whose percentiles are not refused,
+// where those of the whole run are, and says what is left out.
+func (d *Datasource) stretch(ctx context.Context, q *Query, v *wire.Verdict, whole *wire.Spectrum) (*wire.Spectrum, string, error) {
+	first, last, begun := -1, -2, -1
+	due := func(a, b int) (n int64) {
+		for i := a; i >= 0 && i <= b; i++ {
+			n += v.Steps[i].Due
+		}
+		return n
+	}
+	for i := range v.Steps {
+		switch {
+		case !v.Steps[i].ResponseTime.Valid:
+			begun = -1
+			continue
+		case begun < 0:
+			begun = i
+		}
+		if due(begun, i) > due(first, last) {
+			first, last = begun, i
+		}
+	}
+	if first < 0 {
+		return whole, "", nil
+	}
+	with := q.params()
+	with.Set("from", v.Steps[first].From.UTC().Format(time.RFC3339Nano))
+	with.Set("to", v.Steps[last].To.UTC().Format(time.RFC3339Nano))
+	got, err := d.client.Spectrum(ctx, v.Run.ID, with)
+	if err != nil {
+		return nil, "", err
+	}
+	return got, fmt.Sprintf("Only the steps %s to %s: the percentiles of the whole run are refused (%s).",
+		stepName(&v.Steps[first]), stepName(&v.Steps[last]), refusal(&v.Totals.ResponseTime)), nil
 }
 
 func spectrumFrame(name, title, with string, points []wire.SpectrumPoint) *data.Frame {

@@ -11,15 +11,19 @@ import (
 
 // seconds writes a time with three digits.
 func seconds(v float64) string {
+	scale, unit := timeScale(v)
+	return digits(v*scale) + " " + unit
+}
+
+// timeScale is the unit that suits a time, and how many of it a second has.
+func timeScale(v float64) (scale float64, unit string) {
 	switch {
-	case v == 0:
-		return "0 s"
+	case v == 0 || v >= 0.9995:
+		return 1, "s"
 	case v < 0.9995e-3:
-		return digits(v*1e6) + " µs"
-	case v < 0.9995:
-		return digits(v*1e3) + " ms"
+		return 1e6, "µs"
 	}
-	return digits(v) + " s"
+	return 1e3, "ms"
 }
 
 // digits writes a number with three significant digits and no exponent.
@@ -42,7 +46,8 @@ func number(r *wire.Response, e *wire.Estimate) string {
 	case !r.Valid:
 		return refusal(r)
 	case e.Value != nil && e.Lo != nil && e.Hi != nil:
-		return fmt.Sprintf("%s (%s to %s)", seconds(*e.Value), seconds(*e.Lo), seconds(*e.Hi))
+		scale, unit := timeScale(*e.Value)
+		return fmt.Sprintf("%s %s (%s–%s)", digits(*e.Value*scale), unit, digits(*e.Lo*scale), digits(*e.Hi*scale))
 	case e.Value != nil:
 		return seconds(*e.Value)
 	case e.Lo != nil && e.Hi != nil:

@@ -19,6 +19,7 @@ const clocks: Array<{ value: 'wall' | 'elapsed'; label: string }> = [
 /** Chooses the kind of a query first, and then only what that kind takes. */
 export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixed }: Props) {
   const kind: Kind = query.queryType ?? 'verdict';
+  const id = (name: string) => `plimsoll-${query.refId}-${name}`;
   const takes = (part: Part) => kinds[kind].parts.includes(part);
   const set = useCallback(
     (change: Partial<PlimsollQuery>) => {
@@ -34,7 +35,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
   const choice = (name: 'run' | 'other' | 'scenario' | 'source' | 'step', label: string, list: string, placeholder: string, tooltip: string) => (
     <EditorField label={label} tooltip={tooltip} width={26}>
       <Combobox
-        aria-label={label}
+        id={id(name)}
         isClearable
         createCustomValue
         options={offers(list)}
@@ -48,7 +49,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
     <EditorField label={label} tooltip={tooltip} width={18}>
       <Input
         key={query[name] ?? ''}
-        aria-label={label}
+        id={id(name)}
         placeholder={placeholder}
         defaultValue={query[name]}
         onBlur={(e) => e.currentTarget.value !== (query[name] ?? '') && set({ [name]: e.currentTarget.value })}
@@ -59,7 +60,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
     <EditorField label={label} tooltip={tooltip} width={14}>
       <Input
         key={query[name] ?? byDefault}
-        aria-label={label}
+        id={id(name)}
         type="number"
         min={1}
         defaultValue={query[name] ?? byDefault}
@@ -75,7 +76,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
         {!fixed && (
           <EditorField label="Show" width={30}>
             <Combobox
-              aria-label="Show"
+              id={id('show')}
               options={offered.map((value) => ({ value, label: kinds[value].label, description: kinds[value].description }))}
               value={kind}
               onChange={(option) => set({ queryType: option.value })}
@@ -87,13 +88,13 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
         {takes('other') && choice('other', 'After', 'runs', 'choose a run', 'The run to compare with')}
         {takes('measure') && (
           <EditorField label="Measure" width={22}>
-            <Combobox aria-label="Measure" options={measures} value={query.measure ?? 'outcome'} onChange={(o) => set({ measure: o.value })} />
+            <Combobox id={id('measure')} options={measures} value={query.measure ?? 'outcome'} onChange={(o) => set({ measure: o.value })} />
           </EditorField>
         )}
         {takes('names') && (
           <EditorField label="Columns" tooltip="Queues of the servers under test stand at the end" width={60}>
             <MultiCombobox
-              aria-label="Columns"
+              id={id('names')}
               createCustomValue
               options={async (typed: string) => [
                 ...columns.filter((c) => c.value.includes(typed)),
@@ -106,7 +107,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
         )}
         {takes('show') && (
           <EditorField label="Events" tooltip="None chosen shows all" width={60}>
-            <MultiCombobox aria-label="Events" options={shows} value={query.show ?? []} onChange={(all) => set({ show: all.map((o) => o.value) })} />
+            <MultiCombobox id={id('events')} options={shows} value={query.show ?? []} onChange={(all) => set({ show: all.map((o) => o.value) })} />
           </EditorField>
         )}
       </EditorRow>
