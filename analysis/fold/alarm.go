@@ -82,16 +82,40 @@ func (f *folder) patience() int64 {
 }
 
 // prompt reports whether a counter is exported often enough to stand for the
-// arrivals of each second.
+// arrivals of each second: every host's part of it, as their sum is known no
+// better.
 func (r *reading) prompt() bool {
 	if r == nil || len(r.times) < 3 {
 		return false
 	}
-	n := int64(len(r.times) - 1)
-	return (r.times[n]-r.times[0])/n <= promptly
+	for i := range r.lives {
+		t := r.lives[i].time
+		if n := int64(len(t) - 1); n > 1 && (t[n]-t[0])/n > promptly {
+			return false
+		}
+	}
+	return true
 }
 
-const promptly = 2e9
+// Export intervals of counters that are watched: the longest on average, and after
+// how long one that is silent is not waited for.
+const (
+	promptly = 2e9
+	overdue  = 3 * promptly
+)
+
+// told is the time up to which every host has told what it counted.
+func (r *reading) told() int64 {
+	newest := r.times[len(r.times)-1]
+	at := newest
+	for i := range r.lives {
+		t := r.lives[i].time
+		if last := t[len(t)-1]; newest-last <= overdue {
+			at = min(at, last)
+		}
+	}
+	return at
+}
 
 // row tells of an attempt.
 func (a *alarms) row(g *group, r *sample.Row) {
@@ -180,6 +204,9 @@ func (a *alarms) arrive(h int64) {
 // to which that is known.
 func (a *alarms) count(h int64) int64 {
 	counted, dropped := a.f.meter.reading(scheduledName), a.f.meter.reading(droppedName)
+	if !a.f.run.Finished {
+		h = min(h, counted.told())
+	}
 	for i := 1; i < len(counted.times) && counted.times[i] <= h; i++ {
 		from, to := counted.times[i-1], counted.times[i]
 		if to > a.until {

@@ -92,6 +92,22 @@ func (c counted) Read(ctx context.Context, at []int, fn func(int, *sample.Batch)
 	return nil
 }
 
+// inTurn has so many hosts count their part of 100/s and tell of it every so many
+// seconds, one after the other.
+func inTurn(all []*sample.Batch, hosts, every int) {
+	for i, b := range all {
+		for h := range hosts {
+			if (i+h*every/hosts)%every != 0 {
+				continue
+			}
+			b.Series = append(b.Series, sample.Series{Source: string(rune('a' + h)), Name: "loadtest.arrivals.scheduled", Kind: sample.Counter})
+			b.Points = append(b.Points, sample.Point{
+				Series: uint32(len(b.Series) - 1), Start: start, Time: start + int64(i+1)*1e9, Value: float64(100 / hosts * (i + 1)),
+			})
+		}
+	}
+}
+
 // TestLookRaisesWhatTheFoldFinds follows a run second by second, with the
 // schedule declared, counted and unknown: what is raised while it goes on is what
 // the fold of the finished run finds, and no row is read more than twice.
@@ -112,7 +128,9 @@ func TestLookRaisesWhatTheFoldFinds(t *testing.T) {
 				b.Points = []sample.Point{{Start: start, Time: start + int64(i+1)*1e9, Value: float64(100 * (i + 1))}}
 			}
 		},
-		"unknown": func(*follower) {},
+		"counted by two hosts in turn": func(f *follower) { inTurn(f.all, 2, 2) },
+		"counted too seldom":           func(f *follower) { inTurn(f.all, 5, 10) },
+		"unknown":                      func(*follower) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
