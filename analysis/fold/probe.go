@@ -84,13 +84,14 @@ func (f *folder) newProbes() *probes {
 	}
 	p := &probes{own: map[string]*probe{}}
 	var servers []int64
+	own := map[string][]int64{}
 	for _, c := range append(f.state.Telemetry.levelsInFlight(), f.state.Telemetry.startedEnded()...) {
 		at := make([]int64, len(c.Pairs))
 		for i := range c.Pairs {
 			at[i] = c.Pairs[i].At
 		}
 		if c.Mine {
-			p.own[c.Source] = newProbe(at)
+			own[c.Source] = append(own[c.Source], at...) // of all names that it has for the count
 		} else {
 			servers = append(servers, at...)
 		}
@@ -98,6 +99,9 @@ func (f *folder) newProbes() *probes {
 	}
 	if len(p.paired) == 0 {
 		return nil
+	}
+	for source, at := range own {
+		p.own[source] = newProbe(at)
 	}
 	if len(servers) > 0 {
 		p.attempts = newProbe(servers)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
+	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
@@ -75,6 +76,28 @@ func TestPairedCounts(t *testing.T) {
 		for k := range w.Pairs {
 			if got.Pairs[k] != w.Pairs[k] {
 				t.Errorf("%s: %+v, want %+v", got.Name, got.Pairs[k], w.Pairs[k])
+			}
+		}
+	}
+}
+
+// TestPairedCountOfTwoNames: a generator may tell one count under two names, at
+// other instants.
+func TestPairedCountOfTwoNames(t *testing.T) {
+	t.Parallel()
+	ev := finished(constant(1000, 10e6, func(int) int64 { return 25e6 }))
+	for i, name := range []string{"loadtest.requests.in_flight", "loadtest_requests_in_flight"} {
+		s := sample.Series{Source: "gen", Name: name, Kind: sample.Gauge}
+		ev.Batches = append(ev.Batches, points(s, 0, map[int64]float64{int64(2 + i): 3, int64(4 + i): 3}))
+	}
+	st := build(t, ev, query.Options{})
+	if len(st.Paired) != 2 {
+		t.Fatalf("%d counts, want 2", len(st.Paired))
+	}
+	for _, p := range st.Paired {
+		for _, q := range p.Pairs {
+			if q.Records != 3 {
+				t.Errorf("%s: %d of the rows at %d s, want 3", p.Name, q.Records, (q.At-start)/1e9)
 			}
 		}
 	}
