@@ -209,9 +209,11 @@ func (s *sweep) capacity() {
 		if l.Served || l.Fallen || l.Offered < c {
 			continue
 		}
-		if e.Hi = max(e.Hi, s.rungs[i].capacityHi); math.IsInf(e.Hi, 1) {
-			e.Hi = max(c, s.rungs[len(s.rungs)-1].offered)
+		up := s.rungs[i].capacityHi
+		if math.IsInf(up, 1) {
+			up = s.rungs[len(s.rungs)-1].offered
 		}
+		e.Hi = max(e.Hi, up)
 	}
 	if !math.IsInf(hi, 1) {
 		if s.Rates >= leastRates {

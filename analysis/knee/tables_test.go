@@ -207,3 +207,17 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("a level on the way back counts: %+v", r)
 	}
 }
+
+// TestNoLimitWidensAlone: a level that sets no limit to the capacity never makes
+// its interval narrower.
+func TestNoLimitWidensAlone(t *testing.T) {
+	t.Parallel()
+	hi := func(limit float64) float64 {
+		levels := table(60, []float64{100, 200, 300}, []float64{100, 200, 275})
+		levels[2].Stability, levels[2].Dispersion, levels[2].CapacityHi = stability.Inconclusive, 100, limit
+		return knee.Judge(levels, knee.Options{}).Capacity.Hi
+	}
+	if with, without := hi(math.Inf(1)), hi(0); with < without || without < 300 {
+		t.Errorf("up to %g without a limit, %g with the usual interval", with, without)
+	}
+}
