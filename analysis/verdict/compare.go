@@ -27,16 +27,17 @@ const (
 // which keeps intervals that are not symmetric as they are. Each is 95 % by
 // itself. A count over a time is taken as Poisson, a ratio has Wilson's interval.
 //
+// Steps of one name at which open loops offered other rates are not compared.
 // Percentiles of a step that is not steady depend on how long was measured; they
-// are not compared. Nor are those that one run counts from the send and the
-// other from when requests were due.
+// are not compared. Nor are those that one run counts from the send and the other
+// from when requests were due.
 func Compare(before, after *wire.Verdict) *wire.Comparison {
 	out := &wire.Comparison{Before: side(before), After: side(after), Steps: []wire.ComparedStep{}, Notes: unlike(before, after)}
 	if b, a := before.Knee.Capacity, after.Knee.Capacity; b != nil && a != nil {
 		out.Capacity = difference(*b, *a, true)
 	}
 	for _, p := range pairs(before.Steps, after.Steps) {
-		out.Steps = append(out.Steps, compareStep(p))
+		out.Steps = append(out.Steps, compareStep(p, before.Audit.Loop != "closed" && after.Audit.Loop != "closed"))
 	}
 	out.Headline = changed(out)
 	return out
@@ -134,7 +135,9 @@ func pairs(before, after []wire.Step) []pair {
 	return out
 }
 
-func compareStep(p pair) wire.ComparedStep {
+// compareStep compares a step with its counterpart; open says that the offered
+// rates are no outcome of the service.
+func compareStep(p pair, open bool) wire.ComparedStep {
 	var out wire.ComparedStep
 	for _, s := range []*wire.Step{p.after, p.before} { // what the run before says wins
 		if s != nil {
@@ -152,6 +155,10 @@ func compareStep(p pair) wire.ComparedStep {
 		return out
 	}
 	b, a := p.before, p.after
+	if x, y := value(b.Offered), value(a.Offered); open && math.Abs(x-y) > sameRate*max(x, y) {
+		out.Reason = fmt.Sprintf("%s were offered before, %s after: another load", rate(x), rate(y))
+		return out
+	}
 	out.Completed = rates(b.Completed, a.Completed, b, a)
 	out.Goodput = rates(b.Goodput, a.Goodput, b, a)
 	if b.Due > 0 && a.Due > 0 {

@@ -163,3 +163,25 @@ func TestCompareIsAntisymmetric(t *testing.T) {
 		}
 	})
 }
+
+// TestCompareRefusesAnotherLoad: what a step of the same name completed under less
+// load is no change of the service.
+func TestCompareRefusesAnotherLoad(t *testing.T) {
+	t.Parallel()
+	p := guess(1, 0.9, 1.1)
+	got := verdict.Compare(sideOf("peak", 500, 500, p), sideOf("peak", 400, 400, p)).Steps[0]
+	if got.Completed != nil || got.P99 != nil || got.FailureRatio != nil || got.Reason != "500/s were offered before, 400/s after: another load" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestCompareClosedLoops: the rate of a closed loop is what the service made of it.
+func TestCompareClosedLoops(t *testing.T) {
+	t.Parallel()
+	p := guess(1, 0.9, 1.1)
+	before, after := sideOf("peak", 400, 400, p), sideOf("peak", 500, 500, p)
+	before.Audit.Loop, after.Audit.Loop = "closed", "closed"
+	if got := verdict.Compare(before, after).Steps[0].Completed; got == nil || got.Says != wire.Better {
+		t.Errorf("%+v", got)
+	}
+}

@@ -35,7 +35,7 @@ type ComparedStep struct {
 	P50          *Difference `json:"p50"`           // response times in seconds
 	P95          *Difference `json:"p95"`
 	P99          *Difference `json:"p99"`
-	Reason       string      `json:"reason"` // why response times are not compared; empty if they are
+	Reason       string      `json:"reason"` // why response times, or all of it, are not compared; empty if they are
 }
 
 // Difference is a change with the interval that both intervals support.
