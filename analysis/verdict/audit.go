@@ -29,13 +29,10 @@ func (j *judge) rig(t *judged) {
 
 // missing compares a known schedule with the arrivals that were seen.
 func (j *judge) missing(t *judged) {
-	if t.Cut || !t.Nominal || t.Rate <= 0 && t.ToRate <= 0 || j.closed() || j.st.Narrowed {
-		return
-	}
-	want, slack := t.Want(), t.Slack(j.st.Process)
-	seen := float64(t.wire.Due)
+	want, seen := t.Want(), float64(t.wire.Due)
 	switch {
-	case seen < want-slack:
+	case !j.planned(t.Step):
+	case j.lacks(t.Step):
 		reason := "no number: " + share(1-seen/want) + " of the arrivals missing"
 		t.refuse(reason)
 		j.total.refuse(reason + " in " + t.title())
@@ -47,6 +44,16 @@ func (j *judge) missing(t *judged) {
 			"%s offered means %s arrivals in %s, but %s came: the declared rate is not what was offered.",
 			rate(want/t.Seconds()), human(int64(math.Round(want))), t.title(), human(t.wire.Due))
 	}
+}
+
+// planned reports whether the arrivals of a step can be held against a schedule.
+func (j *judge) planned(s *fold.Step) bool {
+	return !s.Cut && s.Nominal && (s.Rate > 0 || s.ToRate > 0) && !j.closed() && !j.st.Narrowed
+}
+
+// lacks reports whether fewer arrivals of a step are known than its schedule has.
+func (j *judge) lacks(s *fold.Step) bool {
+	return j.planned(s) && float64(s.Rows+s.Dropped) < s.Want()-s.Slack(j.st.Process)
 }
 
 // audit says whether the rig can be trusted.

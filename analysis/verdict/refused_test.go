@@ -15,7 +15,8 @@ func TestMissingArrivalsOfTheRun(t *testing.T) {
 	t.Parallel()
 	rows := steady(10_000, 10e6, 5e6)
 	d := &wire.Declaration{Steps: []wire.DeclareStep{{DurationS: 100, RatePerS: 100}}}
-	v := judge(t, evidence(openLoop, append(rows[:3000:3000], rows[7000:]...), d), query.Options{})
+	ev := evidence(openLoop, append(rows[:3000:3000], rows[7000:]...), d)
+	v := judge(t, ev, query.Options{})
 	for _, s := range []*wire.Step{&v.Steps[0], &v.Totals} {
 		if s.Class != wire.ClassInvalid || s.ResponseTime.Valid || s.ServiceTime.Valid || s.ResponseTime.P99.Value != nil {
 			t.Errorf("step %d: %s, %+v, %+v", s.Index, s.Class, s.ResponseTime, s.ServiceTime)
@@ -23,6 +24,10 @@ func TestMissingArrivalsOfTheRun(t *testing.T) {
 		if s.Sources[0].ResponseP99S != nil {
 			t.Errorf("step %d: p99 of source %s: %g", s.Index, s.Sources[0].Source, *s.Sources[0].ResponseP99S)
 		}
+	}
+	spectrum, err := verdict.Analysis{}.Spectrum(t.Context(), ev, query.Options{})
+	if err != nil || len(spectrum.Response)+len(spectrum.Service) > 0 {
+		t.Errorf("spectrum %+v, %v", spectrum, err)
 	}
 }
 

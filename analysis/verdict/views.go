@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -24,6 +25,9 @@ func (a Analysis) Spectrum(ctx context.Context, ev fold.Evidence, opt query.Opti
 	}
 	j := newJudge(st, nil)
 	out := &wire.Spectrum{Response: []wire.SpectrumPoint{}, Service: []wire.SpectrumPoint{}}
+	if slices.ContainsFunc(st.Steps, j.lacks) {
+		return out, nil
+	}
 	total := &judged{Step: st.Totals, wire: &wire.Step{}}
 	total.wire.DroppedRatio = ratio(st.Totals.Dropped, st.Totals.Rows+st.Totals.Dropped)
 	if j.refusal(total) == "" {
