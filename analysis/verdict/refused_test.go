@@ -29,6 +29,10 @@ func TestMissingArrivalsOfTheRun(t *testing.T) {
 	if err != nil || len(spectrum.Response)+len(spectrum.Service) > 0 {
 		t.Errorf("spectrum %+v, %v", spectrum, err)
 	}
+	series, err := verdict.Analysis{}.Series(t.Context(), ev, query.Options{Names: []string{"completed", "response_p99"}})
+	if err != nil || series.Columns["completed"][0] == nil || series.Columns["response_p99"][0] != nil {
+		t.Errorf("series %+v, %v", series, err)
+	}
 }
 
 // TestClosedLoopOfSources: a closed loop gives no response times of its sources.

@@ -14,8 +14,8 @@ import (
 )
 
 // Series returns columns over time, at most opt.MaxPoints cells. A cell says
-// null where the data cannot: no requests, dropped arrivals above 1 %, time past
-// the settled horizon.
+// null where the data cannot: no requests, dropped arrivals above 1 %, steps whose
+// arrivals are missing, time past the settled horizon.
 func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.SeriesAnswer, error) {
 	st, err := a.state(ctx, ev, opt)
 	if err != nil {
@@ -34,6 +34,11 @@ func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Option
 	}
 	v := viewer{j: newJudge(st, nil)}
 	v.st = v.j.st
+	for _, s := range v.st.Steps {
+		if v.j.lacks(s) {
+			v.lacking = append(v.lacking, s)
+		}
+	}
 	for _, name := range names(opt) {
 		if queue, ok := strings.CutPrefix(name, "queue:"); ok {
 			if out.Columns[name], err = queueColumn(ctx, ev, st, queue, cells); err != nil {
@@ -61,8 +66,9 @@ func names(opt query.Options) []string {
 
 // viewer reads one value of a cell.
 type viewer struct {
-	st *fold.State
-	j  *judge
+	st      *fold.State
+	j       *judge
+	lacking []*fold.Step // whose arrivals are missing: no percentiles
 }
 
 func (v *viewer) value(name string, c *fold.Cell) *float64 {
@@ -118,7 +124,7 @@ func (v *viewer) value(name string, c *fold.Cell) *float64 {
 func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
 	kind, label, ok := strings.Cut(name, "_p")
 	q := map[string]float64{"50": 0.5, "90": 0.9, "95": 0.95, "99": 0.99, "999": 0.999}[label]
-	if !ok || q == 0 {
+	if !ok || q == 0 || slices.ContainsFunc(v.lacking, func(s *fold.Step) bool { return c.From < s.To && c.To > s.From }) {
 		return nil
 	}
 	var h *response.Histogram
