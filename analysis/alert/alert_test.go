@@ -431,3 +431,35 @@ func TestReopened(t *testing.T) {
 		}
 	}
 }
+
+// unjudged are runs on which there is no verdict.
+type unjudged struct{ *runs }
+
+func (unjudged) Judge(context.Context, string) (*wire.Verdict, error) {
+	return nil, errors.New("the disk is away")
+}
+
+// TestEndUnjudged: an alert of a run that ended goes on where no verdict says that
+// it should not, and ends in time.
+func TestEndUnjudged(t *testing.T) {
+	t.Parallel()
+	c, r := &clock{}, newRuns()
+	book, err := alert.OpenBook("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := alert.NewWatcher(alert.Config{JudgeEvery: time.Hour, Looks: 1, Now: c.now, Log: slog.New(slog.DiscardHandler)}, unjudged{r}, book)
+	r.ev.Batches = turning()[:100]
+	r.ev.Of.Revision = 1
+	for i, firing := range []int{1, 1, 0} {
+		r.mu.Lock()
+		r.live = i == 0
+		r.mu.Unlock()
+		c.set(start + 100e9 + int64(i)*int64(alert.Hold))
+		w.Tick(t.Context())
+		w.Wait()
+		if got := len(book.Firing()); got != firing {
+			t.Errorf("%d: %d fire, want %d", i, got, firing)
+		}
+	}
+}

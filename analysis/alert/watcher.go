@@ -221,14 +221,12 @@ func (w *Watcher) finish(ctx context.Context, id string, f *followed) {
 		now := w.cfg.Now()
 		f.until = now.Add(Hold)
 		f.status.Ended = true
-		var hold []Alert
 		if err == nil {
 			f.status.Verdict = v
-			hold = Judged(f.run, v)
-		} else { // deleted, most likely
-			w.cfg.Log.Debug("ended run was not judged", "run", id, "error", err)
+			w.tell(f, []string{Unstable, GeneratorInvalid, GoodputLow, NotRecovered}, Judged(f.run, v))
+		} else { // deleted, most likely: that nobody looked is no news, and what fires goes on
+			w.cfg.Log.Warn("ended run was not judged", "run", id, "error", err)
 		}
-		w.tell(f, []string{Unstable, GeneratorInvalid, GoodputLow, NotRecovered}, hold)
 		w.warn("those of a run that ended", w.book.Ended(id, f.until))
 	})
 }
