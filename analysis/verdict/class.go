@@ -122,7 +122,7 @@ func (j *judge) late(t *judged) {
 	at, standing := j.standing(t)
 	if standing && record && (long || float64(t.AtEnd) > tailLevel*j.st.Floor(t.Step)) {
 		w.Stability.State, w.Stability.NeedS = wire.Unstable, nil
-		w.Stability.Reason = fmt.Sprintf("from %s on the backlog grew %s", clock(at).Format("15:04:05"), t.until())
+		w.Stability.Reason = fmt.Sprintf("from %s to %s the backlog grew", clock(at).Format("15:04:05"), t.until())
 		t.growing, t.broke, t.endOnly = true, true, undecided
 		return
 	}
@@ -135,7 +135,7 @@ func (j *judge) late(t *judged) {
 	}
 	switch z := t.tailRise(); {
 	case standing:
-		doubt("an alarm of %s was still standing %s: what became of the backlog was not seen", clock(at).Format("15:04:05"), t.until())
+		doubt("an alarm of %s was still standing at %s: what became of the backlog was not seen", clock(at).Format("15:04:05"), t.until())
 	case record && long:
 		doubt("the backlog at the end, the highest of the step, took %s to work off: what happened in its last part is not what it was like before", lasting(drain))
 	case z > tailZ:
@@ -182,9 +182,9 @@ func (t *judged) surplus() float64 {
 // until says up to when the step was seen.
 func (t *judged) until() string {
 	if t.Cut {
-		return "up to now"
+		return "the last look"
 	}
-	return "when the load ended"
+	return "the end of the step"
 }
 
 // standing returns when the last alarm within the step was raised, if it was not

@@ -1,7 +1,9 @@
 package verdict_test
 
 import (
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -43,5 +45,25 @@ func TestSuspectWhileItGoesOn(t *testing.T) {
 	}
 	if !slices.ContainsFunc(v.Findings, func(f wire.Finding) bool { return f.Code == "schedule_unknown" }) {
 		t.Error("nobody says that the schedule is not known")
+	}
+}
+
+// TestBreakAtTheEnd says in words that the backlog grew until the step ended.
+func TestBreakAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var rows []sample.Row
+	var free int64
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range int64(30_000) {
+		due, took := start+i*10e6, int64(7e6*rng.ExpFloat64())
+		if i >= 28_500 {
+			took *= 2
+		}
+		free = max(free, due) + took
+		rows = append(rows, foldtest.Row(due, due, free))
+	}
+	s := judge(t, evidence(openLoop, rows, nil), query.Options{}).Steps[0].Stability
+	if s.State != wire.Unstable || !strings.HasSuffix(s.Reason, " to the end of the step the backlog grew") {
+		t.Errorf("%s: %s", s.State, s.Reason)
 	}
 }
