@@ -16,9 +16,10 @@ const (
 // alarm is the state of raise and clear.
 type alarm struct {
 	raised bool
-	over   int   // looks in a row at or over the bar
-	calm   int   // looks in a row under 0.5
-	floor  int64 // lowest N before the alarm
+	over   int              // looks in a row that are, or may be, at or over the bar
+	sure   [raiseLooks]bool // of the last looks, newest first, those that are
+	calm   int              // looks in a row under 0.5
+	floor  int64            // lowest N before the alarm
 	// answered: most of what ended last was answered.
 	answered bool
 }
@@ -27,36 +28,68 @@ type alarm struct {
 func (w *Watch) look(t int64) (Event, bool) {
 	w.stats.Looks++
 	n := w.line.inFlight(t)
-	e := w.score(t, n)
 	a := &w.alarm
 	w.answered(t)
+	if !a.raised {
+		e, ok := w.persists(t)
+		if !ok || !w.grows(t) {
+			return Event{}, false
+		}
+		a.raised, a.calm, a.floor = true, 0, w.lowest(t)
+		e.Kind = Raise
+		return e, true
+	}
+	e := w.score(t, n)
+	if a.calm++; -e.Z >= calmScore {
+		a.calm = 0
+	}
+	if a.calm < calmLooks || !a.answered {
+		return Event{}, false
+	}
+	fell, span, ok := w.recovered(t, n, e.Offered)
+	if !ok {
+		return Event{}, false
+	}
+	a.raised, a.over = false, 0
+	e.Kind, e.WindowS, e.Growth = Clear, float64(span), -fell
+	return e, true
+}
+
+// persists reports whether the last looks, so many as it takes to raise an alarm,
+// all reached the bar, with what the one at t saw. Looks are computed only once
+// all of them may have reached it, the newest first: in a calm system most never
+// are.
+func (w *Watch) persists(t int64) (now Event, ok bool) {
+	a := &w.alarm
+	copy(a.sure[1:], a.sure[:])
+	a.sure[0] = false
+	if !w.mayMatter(t) {
+		a.over = 0
+		return now, false
+	}
+	if a.over++; a.over < raiseLooks {
+		return now, false
+	}
 	bar := barKnown
 	if !w.known() {
 		bar = barCounted
 	}
-	if -e.Z >= bar {
-		a.over++
-	} else {
-		a.over = 0
-	}
-	if -e.Z < calmScore {
-		a.calm++
-	} else {
-		a.calm = 0
-	}
-	switch {
-	case !a.raised && a.over >= raiseLooks && w.grows(t):
-		a.raised, a.calm, a.floor = true, 0, w.lowest(t)
-		e.Kind = Raise
-		return e, true
-	case a.raised && a.calm >= calmLooks && a.answered:
-		if fell, span, ok := w.recovered(t, n, e.Offered); ok {
-			a.raised, a.over = false, 0
-			e.Kind, e.WindowS, e.Growth = Clear, float64(span), -fell
-			return e, true
+	for k := range a.sure {
+		if a.sure[k] {
+			continue
+		}
+		e := w.score(t-int64(k), w.line.inFlight(t-int64(k)))
+		if -e.Z < bar {
+			a.over = k
+			return now, false
+		}
+		a.sure[k] = true
+		if k == 0 {
+			now = e
 		}
 	}
-	return Event{}, false
+	a.over = raiseLooks
+	return now, true
 }
 
 // grows reports that no more left in the last second than came.

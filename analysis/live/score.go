@@ -79,6 +79,16 @@ func (w *Watch) score(t, n int64) Event {
 	return e
 }
 
+// mayMatter reports whether a window that ends at t may decide something.
+func (w *Watch) mayMatter(t int64) bool {
+	lambda := 0.0
+	if w.known() {
+		lambda = w.cfg.Rate(t * second)
+	}
+	w.choose(t, lambda, w.lossy(t))
+	return w.scratch != nil && len(w.scratch.tries) > 0
+}
+
 // lossy reports that so many clients give up that time-outs, not the server,
 // may be what keeps the number in flight from growing.
 func (w *Watch) lossy(t int64) bool {

@@ -6,8 +6,8 @@ const (
 	second    = int64(1e9)
 	tenths    = 10   // cells of a second in which arrivals are counted
 	cells     = 1000 // cells of a second in which ends are counted
-	behind    = 122  // seconds kept before the last look: a window of 60 s, and 60 s to count a rate in
-	exact     = 62   // seconds before the last look whose ends are kept by cell
+	behind    = 125  // seconds kept before the last look: a window of 60 s, 60 s to count a rate in, and the looks before it
+	exact     = 65   // seconds before the last look whose ends are kept by cell
 	ahead     = 3600 // seconds that rows may lie ahead of the horizon
 	exactRoom = 512 << 10
 )
