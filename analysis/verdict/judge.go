@@ -32,6 +32,7 @@ func (a Analysis) Judge(ctx context.Context, ev fold.Evidence, opt query.Options
 		if g.Scenario == "" || g.Scenario == opt.Scenario {
 			continue
 		}
+		g.alone = len(st.Steps) == 1
 		narrow := opt
 		narrow.Scenario = g.Scenario
 		if g.state, err = a.state(ctx, ev, narrow); err == nil {

@@ -13,6 +13,7 @@ import (
 type goal struct {
 	wire.Objective
 	state  *fold.State // the run narrowed to the objective's scenario; nil when it has none
+	alone  bool        // the run has one step
 	missed bool
 	open   bool // neither met nor missed
 	absent bool // the run does not have its scenario
@@ -41,13 +42,24 @@ func (g *goal) offered(t *judged) float64 {
 	if g.state == nil {
 		return value(t.wire.Offered)
 	}
-	room := sameStretch * t.Seconds() * 1e9
-	for _, s := range g.state.Steps {
-		if math.Abs(float64(s.From-t.From)) <= room && math.Abs(float64(s.To-t.To)) <= room && s.Seconds() > 0 {
-			return float64(s.Rows) / s.Seconds()
-		}
+	if s := g.step(t); s != nil && s.Seconds() > 0 {
+		return float64(s.Rows) / s.Seconds()
 	}
 	return math.NaN()
+}
+
+// step is the step as the objective's scenario saw it: the only one of both, the
+// one of the same name, or the one at about the same time. Nil when there is none:
+// steps found in the arrivals of a scenario need not be those of the run.
+func (g *goal) step(t *judged) *fold.Step {
+	room := sameStretch * t.Seconds() * 1e9
+	for _, s := range g.state.Steps {
+		only := g.alone && len(g.state.Steps) == 1
+		if only || t.Name != "" && s.Name == t.Name || math.Abs(float64(s.From-t.From)) <= room && math.Abs(float64(s.To-t.To)) <= room {
+			return s
+		}
+	}
+	return nil
 }
 
 // hold holds every step against the objectives about it. The worst answer
@@ -85,14 +97,13 @@ func (j *judge) hold() {
 
 // narrowed is the step as the objective's scenario saw it.
 func (j *judge) narrowed(g *goal, t *judged) *judged {
-	for _, s := range g.state.Steps {
-		if s.Index == t.Index {
-			other := &judge{st: g.state, doc: j.doc, seen: j.seen}
-			return other.judge(s)
-		}
+	s := g.step(t)
+	if s == nil {
+		g.settle(false, fmt.Sprintf("The requests of scenario %q make no step of their own beside %s: declare the steps to hold it against %q.", g.Scenario, t.title(), g.title()))
+		return nil
 	}
-	g.settle(false, fmt.Sprintf("No request of scenario %q in %s.", g.Scenario, t.title()))
-	return nil
+	other := &judge{st: g.state, doc: j.doc, seen: j.seen}
+	return other.judge(s)
 }
 
 // settle records an answer that is not "met".

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -62,4 +63,41 @@ func TestMissedOnOneStep(t *testing.T) {
 		t.Errorf("%s, %s", v.Outcome, v.Headline)
 	}
 	near(t, "recommended", v.Knee.Recommended, 100, 0.01)
+}
+
+// TestStepsOfScenario: a scenario at one rate has no step of its own in a run that
+// has two; what it was over both is not held against one of them.
+func TestStepsOfScenario(t *testing.T) {
+	t.Parallel()
+	var all, slowed []sample.Row
+	for i, perS := range []float64{100, 200} {
+		for _, due := range every(perS, float64(i)*60, 60) {
+			all = append(all, foldtest.Row(due, due, due+5e6))
+		}
+	}
+	for _, due := range every(20, 0, 120) {
+		r := foldtest.Row(due, due, due+5e6)
+		if due > start+60e9 {
+			r.Done = due + 900e6
+		}
+		slowed = append(slowed, r)
+	}
+	other := openLoop
+	other.Scenario = "slowed"
+	q, limit := 0.3, 0.5
+	goals := []wire.Objective{{Scenario: "slowed", Quantile: &q, MaxS: &limit}}
+	for declared, want := range map[bool]string{false: wire.Undecided, true: wire.Missed} {
+		var d *wire.Declaration
+		if declared {
+			d = &wire.Declaration{Start: clockAt(0), Steps: []wire.DeclareStep{{RatePerS: 120, DurationS: 60}, {RatePerS: 220, DurationS: 60}}}
+		}
+		ev := evidence(openLoop, all, d)
+		ev.Batches = append(ev.Batches, foldtest.Batches(other, slowed, 512)...)
+		v := judge(t, ev, query.Options{Objectives: goals})
+		if h := v.Objectives[0]; len(v.Steps) != 2 || h.State != want {
+			t.Errorf("declared %t, %d steps: %s: %s; want %s", declared, len(v.Steps), h.State, h.Message, want)
+		} else if !declared && !strings.Contains(h.Message, "declare the steps") {
+			t.Error(h.Message)
+		}
+	}
 }
