@@ -58,7 +58,7 @@ func (s *Status) write(to io.Writer) {
 	gauge("live", is(!s.Ended))
 	gauge("newest_timestamp_seconds", float64(n.Newest)/1e9)
 	for o := range sample.Outcomes {
-		gauge("requests_total", float64(n.Outcomes[o]), "outcome", sample.Outcome(o).String())
+		gauge("requests_total", float64(n.Outcomes[o]), "outcome", o.String())
 	}
 	if n.Judged > 0 {
 		gauge("good_requests_total", float64(n.Good))
