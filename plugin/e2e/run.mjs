@@ -117,8 +117,10 @@ async function editor(browser) {
   const page = await context.newPage();
   const panes = { a: { datasource: source, queries: [{ refId: 'A', datasource: { type: 'plimsoll-loadtest-datasource', uid: source }, queryType: 'verdict', version: 1, run: 'checkout-before' }], range: { from: 'now-1h', to: 'now' } } };
   await open(page, `/explore?schemaVersion=1&orgId=1&panes=${encodeURIComponent(JSON.stringify(panes))}`, 2000);
-  await page.getByLabel('Show', { exact: true }).first().click();
-  await page.getByText('Findings', { exact: true }).first().click();
+  await page.getByLabel('Show', { exact: true }).first().fill('Findings');
+  await page.getByRole('option', { name: /Findings/ }).first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
   await quiet(page);
   await page.getByLabel('Deadline', { exact: true }).fill('1s');
   await page.getByLabel('Deadline', { exact: true }).blur();

@@ -33,6 +33,8 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 		spectrumFrame("response", "Response time, corrected", orange, got.Response),
 		spectrumFrame("service", "Service time, uncorrected", grey, got.Service),
 	}
+	// Dashed, so that both are seen where they are the same.
+	custom(out[1].Fields[1], "lineStyle", map[string]any{"fill": "dash", "dash": []int{6, 6}})
 	if len(got.Response) == 0 {
 		warn(out[0], "Response time: "+refusal(&v.Totals.ResponseTime)+".")
 	}

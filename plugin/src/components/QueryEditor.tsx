@@ -1,4 +1,4 @@
-import React, { useCallback } from 'react';
+import React, { useCallback, useMemo } from 'react';
 import { CoreApp, QueryEditorProps } from '@grafana/data';
 import { EditorField, EditorRow, EditorRows } from '@grafana/plugin-ui';
 import { Combobox, ComboboxOption, Input, MultiCombobox, RadioButtonGroup } from '@grafana/ui';
@@ -28,17 +28,36 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
     },
     [query, kind, onChange, onRunQuery]
   );
-  const offers = (list: string) => async (typed: string) => {
-    const found = await datasource.offers(list, { run: query.run, q: typed }).catch(() => []);
-    return found.filter((o) => list === 'runs' || `${o.label} ${o.value}`.toLowerCase().includes(typed.toLowerCase()));
-  };
-  const choice = (name: 'run' | 'other' | 'scenario' | 'source' | 'step', label: string, list: string, placeholder: string, tooltip: string) => (
+  // The same functions from one render to the next: a choice asks again when its function changes.
+  const offers = useMemo(() => {
+    const of = (list: string) => async (typed: string) => {
+      const found = await datasource.offers(list, { run: query.run, q: typed }).catch(() => []);
+      return found.filter((o) => list === 'runs' || `${o.label} ${o.value}`.toLowerCase().includes(typed.toLowerCase()));
+    };
+    const queues = of('queues');
+    return {
+      runs: of('runs'),
+      scenarios: of('scenarios'),
+      sources: of('sources'),
+      steps: of('steps'),
+      columns: async (typed: string) => [...columns.filter((c) => c.value.includes(typed)), ...(await queues(typed))],
+    };
+  }, [datasource, query.run]);
+  const alerting = app === CoreApp.UnifiedAlerting || app === CoreApp.CloudAlerting;
+  const offered = useMemo(
+    () =>
+      (Object.keys(kinds) as Kind[])
+        .filter((k) => k !== 'annotations' && (!alerting || ['alert', 'series', 'capacity'].includes(k)))
+        .map((value) => ({ value, label: kinds[value].label, description: kinds[value].description })),
+    [alerting]
+  );
+  const choice = (name: 'run' | 'other' | 'scenario' | 'source' | 'step', label: string, list: 'runs' | 'scenarios' | 'sources' | 'steps', placeholder: string, tooltip: string) => (
     <EditorField label={label} tooltip={tooltip} width={26}>
       <Combobox
         id={id(name)}
         isClearable
         createCustomValue
-        options={offers(list)}
+        options={offers[list]}
         value={query[name] || null}
         placeholder={placeholder}
         onChange={(option: ComboboxOption<string> | null) => set({ [name]: option?.value ?? '' })}
@@ -68,8 +87,6 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
       />
     </EditorField>
   );
-  const alerting = app === CoreApp.UnifiedAlerting || app === CoreApp.CloudAlerting;
-  const offered = (Object.keys(kinds) as Kind[]).filter((k) => k !== 'annotations' && (!alerting || ['alert', 'series', 'capacity'].includes(k)));
   return (
     <EditorRows>
       <EditorRow>
@@ -77,7 +94,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
           <EditorField label="Show" width={30}>
             <Combobox
               id={id('show')}
-              options={offered.map((value) => ({ value, label: kinds[value].label, description: kinds[value].description }))}
+              options={offered}
               value={kind}
               onChange={(option) => set({ queryType: option.value })}
             />
@@ -96,10 +113,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
             <MultiCombobox
               id={id('names')}
               createCustomValue
-              options={async (typed: string) => [
-                ...columns.filter((c) => c.value.includes(typed)),
-                ...(await offers('queues')(typed)),
-              ]}
+              options={offers.columns}
               value={query.names ?? ['offered', 'completed', 'goodput']}
               onChange={(all) => set({ names: all.map((o) => o.value) })}
             />
