@@ -39,9 +39,10 @@ type Config struct {
 	Raised func(Alert)
 }
 
-// verdictShare is how many times longer than it took a verdict on a run that
-// goes on must be left standing.
-const verdictShare = 40
+// share is how many times longer than it took a verdict or a look at a run that
+// goes on is left standing, so that each takes a fortieth of a processor at most:
+// intake comes first, and the generator before both.
+const share = 40
 
 // Watcher follows the runs that go on.
 type Watcher struct {
@@ -62,7 +63,9 @@ type followed struct {
 	run      Run
 	look     *fold.Look
 	revision uint64 // looked at last
+	seen     bool   // looked at once
 	looking  bool
+	lookAt   time.Time // not before
 	judging  bool
 	judgeAt  time.Time
 	doubted  map[string]bool // alerts that the last verdict called for
@@ -137,11 +140,11 @@ func (w *Watcher) follow(ctx context.Context, l Live, now time.Time) {
 		f.ended, f.status.Ended = false, false
 		w.warn("those of a run that goes on", w.book.Reopened(l.ID))
 	}
-	if !f.looking && f.revision != l.Revision {
+	if !f.looking && f.revision != l.Revision && !now.Before(f.lookAt) {
 		f.looking = true
 		w.task(ctx, func() { w.lookAt(ctx, f, l.Revision) })
 	}
-	if !f.judging && f.revision != 0 && !now.Before(f.judgeAt) {
+	if !f.judging && f.seen && !now.Before(f.judgeAt) {
 		f.judging = true
 		w.task(ctx, func() { w.judge(ctx, f) })
 	}
@@ -161,17 +164,22 @@ func (w *Watcher) task(ctx context.Context, fn func()) {
 
 // lookAt updates the look at a run and tells the book whether it is unstable.
 func (w *Watcher) lookAt(ctx context.Context, f *followed, revision uint64) {
+	begin := w.cfg.Now()
 	got, err := f.look.Update(ctx)
+	end := w.cfg.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.looking = false
+	f.lookAt = end.Add(share * end.Sub(begin))
 	if err != nil {
 		if ctx.Err() == nil {
 			w.cfg.Log.Warn("run was not looked at", "run", f.run.ID, "error", err)
 		}
 		return
 	}
-	f.revision = revision
+	if f.seen = true; !got.Behind {
+		f.revision = revision
+	}
 	f.run.Scenario = got.Scenario
 	f.status.Run, f.status.Now = f.run, got
 	w.tell(f, []string{Unstable}, Seen(f.run, &got))
@@ -186,7 +194,7 @@ func (w *Watcher) judge(ctx context.Context, f *followed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.judging = false
-	f.judgeAt = end.Add(max(w.cfg.JudgeEvery, verdictShare*end.Sub(begin)))
+	f.judgeAt = end.Add(max(w.cfg.JudgeEvery, share*end.Sub(begin)))
 	if err != nil {
 		if ctx.Err() == nil {
 			w.cfg.Log.Warn("run was not judged", "run", f.run.ID, "error", err)
@@ -249,7 +257,7 @@ func (w *Watcher) Statuses() []Status {
 	defer w.mu.Unlock()
 	out := make([]Status, 0, len(w.followed))
 	for _, f := range w.followed {
-		if f.revision != 0 {
+		if f.seen {
 			out = append(out, f.status)
 		}
 	}
@@ -262,7 +270,7 @@ func (w *Watcher) Watching(id string) (now fold.Now, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.followed[id]
-	if f == nil || f.revision == 0 {
+	if f == nil || !f.seen {
 		return fold.Now{}, false
 	}
 	return f.status.Now, true

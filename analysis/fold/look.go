@@ -42,6 +42,7 @@ type Now struct {
 	Run      Run
 	Scenario string // the only one of the run; empty when there are none or several
 	Start    int64  // of the declared schedule as far as is known, else the first request due, Unix ns
+	Behind   bool   // more was kept than has been read
 	Newest   int64  // latest end of a request, Unix ns; 0 when there are no rows
 	Requests int64  // requests that ended; attempts after the first left out
 	Outcomes [sample.Outcomes]int64
@@ -62,7 +63,12 @@ func NewLook(open Open) *Look { return &Look{open: open} }
 // read again from its beginning.
 var errAgain = errors.New("read again")
 
-// Update reads what was kept since the last Update.
+// mostRows is about how many rows one Update reads: what is left is read by the
+// next, so that a look never takes long.
+const mostRows = 1 << 16
+
+// Update reads what was kept since the last Update, or a part of it: Now.Behind
+// says so.
 func (l *Look) Update(ctx context.Context) (Now, error) {
 	err := l.update(ctx)
 	for range 3 {
@@ -107,6 +113,7 @@ func (l *Look) update(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
 		return err
 	}
+	f.run.Finished = run.Finished && !l.now.Behind
 	switch {
 	case f.many:
 		return errAgain
@@ -180,15 +187,22 @@ func (l *Look) begin(ctx context.Context) error {
 // a watch, what concerns that.
 func (l *Look) read(ctx context.Context) error {
 	f := l.f
-	last := l.place
-	for _, e := range f.ev.Entries() {
-		last = max(last, e.Place+1)
+	from, to := l.place, l.place
+	fresh := slices.Clone(f.ev.Entries())
+	slices.SortFunc(fresh, func(a, b Entry) int { return cmp3(int64(a.Place), int64(b.Place)) })
+	rows := 0
+	l.now.Behind = false
+	for _, e := range fresh {
+		if l.now.Behind = rows > mostRows; l.now.Behind {
+			break
+		}
+		rows += e.Rows
+		to = max(to, e.Place+1)
 	}
-	from := l.place
 	f.meter.read = nil
-	err := l.rows(ctx, f.ev, func(e Entry) bool { return e.Place >= from }, l.row)
+	err := l.rows(ctx, f.ev, func(e Entry) bool { return e.Place >= from && e.Place < to }, l.row)
 	f.follow()
-	l.place = last
+	l.place = to
 	return err
 }
 

@@ -204,3 +204,40 @@ func TestLookAtFirstBytes(t *testing.T) {
 		t.Errorf("%d of %d were good, want 75 of 100", now.Good, now.Judged)
 	}
 }
+
+// TestLookReadsInParts follows a run that has come far before it is looked at: a
+// look takes a part, and in the end all have been taken, as if it had been followed
+// from the start.
+func TestLookReadsInParts(t *testing.T) {
+	t.Parallel()
+	f := &follower{ev: foldtest.Evidence{Of: fold.Run{ID: "r", Finished: true}}, all: turning(rand.New(rand.NewPCG(3, 4)))}
+	var many []*sample.Batch
+	rows := 0
+	for shift := range int64(5) { // five streams of the same, for enough rows
+		for _, b := range f.all {
+			c := &sample.Batch{Groups: []sample.Group{b.Groups[0]}}
+			c.Groups[0].Scenario = string(rune('a' + shift))
+			for i := range b.Len() {
+				r := b.Row(i)
+				r.Intended, r.Sent, r.Done = r.Intended+shift, r.Sent+shift, r.Done+shift
+				c.Append(r)
+			}
+			many, rows = append(many, c), rows+c.Len()
+		}
+	}
+	f.ev.Batches = many
+	look := fold.NewLook(f.open)
+	updates := 0
+	for behind := true; behind; updates++ {
+		now, err := look.Update(t.Context())
+		if err != nil || updates > 5 {
+			t.Fatalf("after %d updates: %v", updates, err)
+		}
+		if behind = now.Behind; !behind && now.Requests != int64(rows) {
+			t.Errorf("%d requests, want %d", now.Requests, rows)
+		}
+	}
+	if updates < 2 {
+		t.Errorf("%d rows were read at once", rows)
+	}
+}
