@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
@@ -72,15 +73,20 @@ func build(ctx context.Context, f *folder) (*State, error) {
 	}
 }
 
-// hold keeps the attempts of requests that have several.
+// hold keeps the attempts of requests that have several. When the last request was
+// due is found anew: scan knew attempts alone, and the last of them may be a late one.
 func (f *folder) hold(ctx context.Context) error {
 	if len(f.join.multi) == 0 {
 		return nil
 	}
+	f.lastDue = math.MinInt64
 	return f.each(ctx, func(g *group, r *sample.Row) {
 		if f.join.several(r) {
 			f.join.hold(g, r)
+			return
 		}
+		due, _, _ := f.due(g, r)
+		f.lastDue = max(f.lastDue, due)
 	})
 }
 

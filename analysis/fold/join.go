@@ -186,6 +186,9 @@ func (f *folder) joined() []request {
 	}
 	slices.SortFunc(out, func(x, y request) int { return cmp3(x.due, y.due, x.sent, y.sent, x.done, y.done) })
 	f.join.attempts = nil
+	if n := len(out); n > 0 {
+		f.lastDue = max(f.lastDue, out[n-1].due)
+	}
 	return out
 }
 

@@ -335,3 +335,28 @@ func TestSweepDoesNotExcuseABreak(t *testing.T) {
 	}
 	t.Log(v.Steps[1].Class, v.Steps[1].Stability.Reason)
 }
+
+// TestLateRetry: one retry long after the load makes no step, and no recovery of an
+// overloaded service.
+func TestLateRetry(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []int64{1, 30, 120} {
+		var rows []sample.Row
+		var free int64
+		for i := range int64(6000) {
+			at := start + i*10e6
+			free = max(free, at) + 10.2e6
+			r := sample.Row{Sent: at, Done: free, Index: sample.NoIndex, Key: uint64(i + 1)}
+			if i == 5999 {
+				r.Outcome = sample.Error
+				again := r.Done + wait*1e9
+				rows = append(rows, sample.Row{Sent: again, Done: again + 5e6, Index: sample.NoIndex, Key: r.Key, Attempt: 1})
+			}
+			rows = append(rows, r)
+		}
+		v := judge(t, evidence(openLoop, rows, nil), query.Options{})
+		if v.Outcome != wire.OutcomeFail || len(v.Steps) != 1 || v.Steps[0].DurationS != 60 {
+			t.Errorf("retried after %d s: %s: %s (%d steps, %g s)", wait, v.Outcome, v.Headline, len(v.Steps), v.Steps[0].DurationS)
+		}
+	}
+}
