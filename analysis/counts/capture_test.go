@@ -285,3 +285,53 @@ func TestCapturesOverloadAndReturn(t *testing.T) {
 		t.Errorf("60/s again: %s", r.Reason)
 	}
 }
+
+// TestFailedIterations: failed requests bound how many iterations failed.
+func TestFailedIterations(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of          counts.Totals
+		least, most float64
+	}{
+		{counts.Totals{Ended: 100, Requests: 100, FailedRequests: 7}, 7, 7},
+		{counts.Totals{Ended: 5923, Requests: 12693, FailedRequests: 10155}, 3385, 5923},
+		{counts.Totals{Ended: 100, Requests: 300, FailedRequests: 100}, 0, 100}, // one of three each, or all of a third
+		{counts.Totals{Ended: 100, Requests: 300, FailedRequests: 20}, 0, 20},
+		{counts.Totals{Ended: 100, Failed: 5, Requests: 300, FailedRequests: 20}, 5, 5},
+		{counts.Totals{Ended: 100, FailedRequests: 20}, 0, 20},
+		{counts.Totals{Ended: 100, Requests: 90}, 0, 0},
+	} {
+		if least, most := c.of.FailedIterations(); least != c.least || most != c.most {
+			t.Errorf("%+v: %g to %g, want %g to %g", c.of, least, most, c.least, c.most)
+		}
+	}
+}
+
+// TestCapturesRates: what was offered and what ended, however exports met the
+// hand-over of samples.
+func TestCapturesRates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		offered, ended float64
+	}{
+		{"k6-a-constant-vus", 97.8, 97.8},
+		{"k6-b-arrival-150", 150, 97.8},
+		{"k6-c-arrival-90", 90, 90},
+		{"k6-e-stall-100", 100, 98.8},
+		{"k6-e2-stall-100-20vus", 100, 91.05},
+		{"k6-e3-stall-closed", 86.5, 86.5},
+		{"k6-g-grpc-default-interval", 90, 90},
+		{"k6-j-system-tags", 90, 90},
+	} {
+		in := whole(t, c.name)
+		in.Finished = true
+		r := counts.Judge(in.WithoutDrain())
+		if math.Abs(r.Offered-c.offered) > 0.015*c.offered {
+			t.Errorf("%s: offered %g, was %g", c.name, r.Offered, c.offered)
+		}
+		if math.Abs(r.EndedPerS-c.ended) > 0.02*c.ended {
+			t.Errorf("%s: %g ended, %g did", c.name, r.EndedPerS, c.ended)
+		}
+	}
+}

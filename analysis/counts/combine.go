@@ -34,6 +34,7 @@ func Combine(inputs []Input) Input {
 		}
 	}
 	out.From, out.Intervals, out.Summary = from, nil, nil
+	out.fromStart = false // they need not begin together
 	for i := range inputs[slowest].Intervals {
 		out.Intervals = append(out.Intervals, Interval{To: inputs[slowest].Intervals[i].To})
 	}

@@ -56,8 +56,16 @@ type Input struct {
 	// Summary is what the tool says of a stretch as a whole; nil when nothing.
 	Summary *Summary
 
-	uneven bool // intervals were joined as counts alternated
+	// Finished says that the last export is the last of the run: it lacks nothing.
+	Finished bool
+
+	uneven    bool // intervals were joined as counts alternated
+	fromStart bool // From is when the load began
 }
+
+// whole reports whether the input holds a run from its start to its end, so that
+// its totals over its time are rates whatever single exports lack.
+func (in *Input) whole() bool { return in.fromStart && in.Finished }
 
 // Totals are sums over intervals.
 type Totals struct {
@@ -78,6 +86,30 @@ func (in Input) Totals() Totals {
 		t.FailedChecks += v.FailedChecks
 	}
 	return t
+}
+
+// PerIteration is how many requests an iteration sent on average, further
+// attempts included; 0 when either is not counted.
+func (t Totals) PerIteration() float64 {
+	if t.Ended <= 0 {
+		return 0
+	}
+	return t.Requests / t.Ended
+}
+
+// FailedIterations bounds how many of what ended failed. A generator that counts
+// failed requests alone does not say whose they were: an iteration that sent
+// several may have failed by any of them, or been retried to success. At least
+// those failed that had no good request to end with.
+func (t Totals) FailedIterations() (least, most float64) {
+	if t.Failed > 0 || t.FailedRequests <= 0 {
+		return t.Failed, t.Failed
+	}
+	most = min(t.Ended, t.FailedRequests)
+	if t.Requests <= 0 {
+		return 0, most
+	}
+	return min(max(0, t.Ended-(t.Requests-t.FailedRequests)), most), most
 }
 
 // failedShare is the share of requests that failed, else of what ended.
@@ -131,6 +163,8 @@ func (in Input) Between(from, to int64) Input {
 		return in
 	}
 	start := in.start(first)
+	in.fromStart = in.fromStart && first == 0
+	in.Finished = in.Finished && last == len(in.Intervals)-1
 	in.Intervals = in.Intervals[first : last+1]
 	in.From = start
 	return in
@@ -166,6 +200,7 @@ func (in Input) WithoutDrain() Input {
 	for end > 1 && rates[end-1] < drained*usual {
 		end--
 	}
+	in.Finished = in.Finished && end == len(in.Intervals)
 	in.Intervals = in.Intervals[:end]
 	return in
 }

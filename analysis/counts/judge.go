@@ -66,6 +66,7 @@ func Judge(in Input) Result {
 		joined.uneven = true
 		jw, jev := measure(joined)
 		if jev.Intervals >= leastExports {
+			jev.Offered, jev.EndedPerS = ev.Offered, ev.EndedPerS // single exports show them best
 			w, ev, uneven = jw, jev, true
 		}
 	}

@@ -12,8 +12,8 @@ type Evidence struct {
 	WindowS   float64 // T
 	Ended     float64 // ΣD
 	Dropped   float64 // Σd
-	Offered   float64 // λ per second: declared, else (ended + dropped + change in flight)/T
-	EndedPerS float64 // X
+	Offered   float64 // λ per second: declared, else ended + dropped + change in flight
+	EndedPerS float64 // X, without what single exports hold too much or too little
 
 	InFlight []float64 // L_i by Little's law
 	Mean     float64   // of L_i, weighted by time
@@ -112,7 +112,6 @@ func measure(in Input) (*window, Evidence) {
 	if len(judged) == 0 || w.t <= 0 || ev.Ended <= 0 {
 		return w, ev
 	}
-	ev.EndedPerS = ev.Ended / w.t
 	w.gauges(judged)
 	w.clock(judged)
 	w.little(judged)

@@ -54,6 +54,7 @@ type generator struct {
 	endedFromDurations bool
 	scheduled          bool // starts count what was due, dropped ones too
 	sendsMeans         bool // durations come as the mean of each period
+	handsOver          bool // samples are handed over every flushS, the first ones before any instrument exists
 
 	limit     string // the option that limits workers
 	interval  string // how to export more often
@@ -91,7 +92,7 @@ func limitName(name string) string {
 
 func k6() *generator {
 	return &generator{
-		name: "k6", scopes: []string{"k6"}, services: []string{"k6"}, stream: "scenario", prefixed: true, endedFromDurations: true,
+		name: "k6", scopes: []string{"k6"}, services: []string{"k6"}, stream: "scenario", prefixed: true, endedFromDurations: true, handsOver: true,
 		metrics: map[string][]naming{
 			"iterations":         {{role: ended}},
 			"dropped_iterations": {{role: dropped}},

@@ -97,10 +97,51 @@ func (w *window) levels(judged []Interval) {
 			}
 		}
 	}
-	ev.Offered = w.in.Rate.PerS
-	if ev.Offered <= 0 {
-		ev.Offered = max(0, ev.Ended+ev.Dropped+ev.Level[k]-ev.Level[0]) / w.t
+	ended := make([]float64, k+1)
+	due := make([]float64, k+1)
+	for i := range ended {
+		if i > 0 {
+			ended[i] = ended[i-1] + judged[i-1].Ended
+		}
+		due[i] = ended[i] + w.d[i] + ev.Level[i]
 	}
+	ev.EndedPerS, ev.Offered = w.slope(ended), max(0, w.slope(due))
+	if w.in.whole() {
+		t := w.in.Totals()
+		seconds := float64(w.in.Intervals[len(w.in.Intervals)-1].To-w.in.From) / nanosPerSecond
+		ev.Offered = (t.Ended + t.Dropped) / seconds
+		if t.Dropped == 0 { // else workers may still have been added at first
+			ev.EndedPerS = t.Ended / seconds
+		}
+	}
+	if w.in.Rate.PerS > 0 {
+		ev.Offered = w.in.Rate.PerS
+	}
+}
+
+// slope is the growth per second of what was counted up to the ends of the
+// intervals, between the means over the first and over the last seconds. A
+// single export lacks what was not handed over yet, up to a second of load, and
+// the last one of a run lacks nothing: between two single ones a rate is off by
+// as much.
+func (w *window) slope(total []float64) float64 {
+	m := 1
+	for end := w.e[0]; m < len(total)/4 && end < shortE; m++ {
+		end += w.e[m]
+	}
+	var t, n, at float64
+	for i := range total {
+		if i > 0 {
+			at += w.e[i-1]
+		}
+		switch {
+		case i < m:
+			t, n = t-at, n-total[i]
+		case i >= len(total)-m:
+			t, n = t+at, n+total[i]
+		}
+	}
+	return n / t
 }
 
 // gauge returns the sampled levels, gaps bridged by Little's law; nil when less

@@ -138,7 +138,7 @@ func (m *Metrics) source(source string, g *generator, series []sample.Series) []
 	if len(wanted) == 0 {
 		return nil
 	}
-	times, from := exportTimes(wanted)
+	times, from := exportTimes(wanted, g.handsOver)
 	build := func(stream string, readers []reader) Input {
 		in := newInput(g, source, stream, from, times)
 		for i := range readers {
@@ -163,7 +163,9 @@ func (m *Metrics) source(source string, g *generator, series []sample.Series) []
 const sameExport = int64(250e6)
 
 // exportTimes returns the ends of export intervals and where the first begins.
-func exportTimes(readers []reader) (times []int64, from int64) {
+// Instruments of a generator that hands samples over begin with the first ones,
+// which are a period old by then.
+func exportTimes(readers []reader, handsOver bool) (times []int64, from int64) {
 	for i := range readers {
 		for start, life := range readers[i].lives {
 			if start > 0 && (from == 0 || start < from) {
@@ -185,6 +187,9 @@ func exportTimes(readers []reader) (times []int64, from int64) {
 		}
 		last = t
 	}
+	if handsOver && from > 0 && from <= ends[0] {
+		return ends, from - flushS*nanosPerSecond
+	}
 	usual := int64(1e9)
 	if n := len(ends); n > 1 {
 		usual = (ends[n-1] - ends[0]) / int64(n-1)
@@ -197,7 +202,7 @@ func exportTimes(readers []reader) (times []int64, from int64) {
 }
 
 func newInput(g *generator, source, stream string, from int64, times []int64) Input {
-	in := Input{Generator: g.name, Source: source, Stream: stream, From: from, Loop: g.loop, Intervals: make([]Interval, len(times))}
+	in := Input{Generator: g.name, Source: source, Stream: stream, From: from, Loop: g.loop, Intervals: make([]Interval, len(times)), fromStart: g.handsOver}
 	nan := math.NaN()
 	for i, t := range times {
 		in.Intervals[i] = Interval{To: t, Started: nan, ServiceS: nan, InFlight: nan, Limit: nan}

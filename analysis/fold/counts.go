@@ -38,6 +38,7 @@ func (f *folder) count(ctx context.Context) error {
 		return nil
 	}
 	all := counts.Combine(whole)
+	all.Finished = f.run.Finished
 	f.counted = &all
 	f.first, f.last = all.From, all.Intervals[len(all.Intervals)-1].To
 	f.lastDue = f.last - 1
@@ -75,6 +76,9 @@ func (f *folder) countedState() {
 		st.MultiRate = st.MultiRate || !same(s.Offered(), st.Steps[0].Offered())
 	}
 	f.countedStep(st.Totals, in, unloaded)
+	if len(st.Steps) == 1 && !st.Steps[0].Nominal {
+		st.Totals.Rate, st.Totals.ToRate = st.Steps[0].Rate, st.Steps[0].ToRate // without the drain
+	}
 	st.Rows, st.Requests = st.Totals.Rows, st.Totals.Rows
 }
 
@@ -110,10 +114,9 @@ func (f *folder) countedStep(s *Step, all *counts.Input, unloaded float64) count
 		s.Rate, s.ToRate = r.Offered, r.Offered
 	}
 	whole := func(v float64) int64 { return int64(math.Round(v)) }
-	ended, failed := whole(t.Ended), whole(t.Failed)
-	if failed == 0 && whole(t.Requests) == ended {
-		failed = whole(t.FailedRequests) // one request each
-	}
+	least, _ := t.FailedIterations()
+	ended, failed := whole(t.Ended), whole(least)
+	s.Counts.Totals = t
 	s.CarriedIn, s.OpenAtEnd, s.AtEnd = before, after, after
 	s.Rows, s.Dropped = max(0, ended+after-before), whole(t.Dropped)
 	s.CarriedIn = ended + after - s.Rows
@@ -163,4 +166,5 @@ type Counted struct {
 	Service     counts.Times // counted from the send
 	Response    counts.Times // counted from when requests were due, by the tool itself (grade X)
 	Completed   []knee.Count // by export, of a ramp
+	Totals      counts.Totals
 }

@@ -98,7 +98,10 @@ func (f *folder) end(requests int64) int64 {
 	if f.lastDue-f.first < instant {
 		return f.first + 1e9 // no rate can be told: the second that they came in
 	}
-	end := f.lastDue + max(1, (f.lastDue-f.first)/max(1, requests-1))
+	end := f.lastDue + 1 // where the exports of a run that is only counted end
+	if f.counted == nil {
+		end = f.lastDue + max(1, (f.lastDue-f.first)/max(1, requests-1))
+	}
 	if f.whole() {
 		end = f.meter.reading(droppedName).grewAfter(end)
 	}

@@ -14,6 +14,11 @@ type StepRate struct {
 // share, and standard deviations of their counts.
 const sameRate, sameSig = 1.02, 3.0
 
+// LeastReturn is the least share of a rate that was carried, or else of the push,
+// that a return offers. What comes after the end of a load, a straggler or a health
+// check, is none.
+const LeastReturn = 0.05
+
 // most is the highest rate that may be the same as that of s, compared with o.
 func (s StepRate) most(o StepRate) float64 {
 	return s.PerS*sameRate + sameSig*math.Hypot(s.SD, o.SD)
@@ -45,7 +50,7 @@ func below(before, pushed []StepRate, back StepRate) bool {
 		if !s.Fine {
 			continue
 		}
-		if back.PerS <= s.most(back) {
+		if back.PerS <= s.most(back) && back.PerS >= LeastReturn*s.PerS {
 			return true
 		}
 		fine = true
@@ -54,7 +59,7 @@ func below(before, pushed []StepRate, back StepRate) bool {
 		return false
 	}
 	for _, s := range pushed {
-		if back.PerS > 0.9*s.PerS {
+		if back.PerS > 0.9*s.PerS || back.PerS < LeastReturn*s.PerS {
 			return false
 		}
 	}

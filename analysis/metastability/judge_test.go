@@ -200,6 +200,9 @@ func TestFind(t *testing.T) {
 		{"all fine", []metastability.StepRate{ok(200), ok(400), ok(200)}, 0, 0, false},
 		{"a push that nothing is known of", []metastability.StepRate{ok(200), unclear(400), ok(200)}, 0, 0, false},
 		{"hardly lower, no base", []metastability.StepRate{past(600), past(580)}, 0, 0, false},
+		{"a straggler after the load", []metastability.StepRate{past(600), ok(0.1)}, 0, 0, false},
+		{"a straggler after a sweep", []metastability.StepRate{ok(200), past(600), ok(0.1)}, 0, 0, false},
+		{"a small base", []metastability.StepRate{ok(20), past(1000), ok(20)}, 1, 2, true},
 		{"one step", []metastability.StepRate{past(600)}, 0, 0, false},
 		{"none", nil, 0, 0, false},
 	} {

@@ -25,9 +25,12 @@ func (j *judge) shape() shape {
 	if _, _, ok := j.push(); ok {
 		return pushAndReturn
 	}
-	rates := 0
+	rates, top := 0, 0.0
 	for i, t := range j.steps {
+		offered := value(t.wire.Offered)
+		top = max(top, offered)
 		switch {
+		case i == len(j.steps)-1 && offered < metastability.LeastReturn*top: // what came after the end of the load
 		case t.Mark != "": // the same rate goes on
 		case i > 0 && value(t.wire.Offered) <= value(j.steps[i-1].wire.Offered):
 			return plain

@@ -360,3 +360,32 @@ func TestLateRetry(t *testing.T) {
 		}
 	}
 }
+
+// TestStraggler: one request long after the load is no load that was returned to,
+// and leaves a run what it was.
+func TestStraggler(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		perS []float64
+		want string
+	}{{[]float64{100}, wire.OutcomeFail}, {[]float64{30, 60, 150}, wire.OutcomePass}} {
+		var due []int64
+		for i, perS := range c.perS {
+			due = append(due, every(perS, float64(i)*60, 60)...)
+		}
+		var rows []sample.Row
+		var free int64
+		for _, at := range due {
+			free = max(free, at) + 10.2e6
+			rows = append(rows, foldtest.Row(at, at, free))
+		}
+		for _, wait := range []int64{0, 60} {
+			if wait > 0 {
+				rows = append(rows, foldtest.Row(free+wait*1e9, free+wait*1e9, free+wait*1e9+5e6))
+			}
+			if v := judge(t, evidence(openLoop, rows, nil), query.Options{}); v.Outcome != c.want {
+				t.Errorf("%v and one more after %d s: %s: %s", c.perS, wait, v.Outcome, v.Headline)
+			}
+		}
+	}
+}
