@@ -68,7 +68,7 @@ func each(t *testing.T, fn func(t *testing.T, d *dashboard, text string)) {
 	for _, name := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(name) //nolint:gosec // found by a pattern
+			text, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,6 +87,7 @@ func each(t *testing.T, fn func(t *testing.T, d *dashboard, text string)) {
 func TestQueriesAreOnesThatTheDataSourceKnows(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d *dashboard, _ string) {
+		t.Helper()
 		for _, p := range d.Panels {
 			if p.Type != "row" && len(p.Targets) == 0 {
 				t.Errorf("panel %q asks nothing", p.Title)
@@ -124,6 +125,7 @@ func TestVariablesAreDefined(t *testing.T) {
 	t.Parallel()
 	used := regexp.MustCompile(`\$\{(\w+)[:}]`)
 	each(t, func(t *testing.T, d *dashboard, text string) {
+		t.Helper()
 		var have []string
 		for _, v := range d.Templating.List {
 			have = append(have, v.Name)
@@ -144,6 +146,7 @@ func TestUnitsAreKnown(t *testing.T) {
 	t.Parallel()
 	known := []string{"", "s", "reqps", "short", "percentunit"}
 	each(t, func(t *testing.T, d *dashboard, _ string) {
+		t.Helper()
 		for _, p := range d.Panels {
 			if !slices.Contains(known, p.FieldConfig.Defaults.Unit) {
 				t.Errorf("panel %q: unit %q", p.Title, p.FieldConfig.Defaults.Unit)
@@ -155,6 +158,7 @@ func TestUnitsAreKnown(t *testing.T) {
 func TestPanelsLieApart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d *dashboard, _ string) {
+		t.Helper()
 		ids := map[int]bool{}
 		for i, p := range d.Panels {
 			if ids[p.ID] {

@@ -15,7 +15,7 @@ import (
 
 func read(t *testing.T, name string, into any) {
 	t.Helper()
-	text, err := os.ReadFile("provisioning/" + name) //nolint:gosec // a constant of the test
+	text, err := os.ReadFile("provisioning/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,14 +24,14 @@ const manifest = "go_plugin_build_manifest"
 func main() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: pack PLUGIN-FOLDER OUT-FOLDER")
-		os.Exit(2)
+		os.Exit(2) //nolint:forbidigo // this is a command
 	}
 	name, err := pack(os.Args[1], os.Args[2])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is a command
 	}
-	fmt.Println(name)
+	fmt.Fprintln(os.Stdout, name)
 }
 
 // pack writes the archive of a plugin folder and returns its name.
@@ -44,7 +44,7 @@ func pack(plugin, out string) (name string, err error) {
 	if err := hashSources(plugin, filepath.Join(dist, manifest)); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(out, 0o750); err != nil {
+	if err := os.MkdirAll(out, 0o750); err != nil { //nolint:gosec // the caller says where
 		return "", fmt.Errorf("make folder: %w", err)
 	}
 	name = filepath.Join(out, id+"-"+version+".zip")
@@ -54,7 +54,7 @@ func pack(plugin, out string) (name string, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	archive := zip.NewWriter(file)
-	err = filepath.WalkDir(dist, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dist, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // the caller says where
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -102,7 +102,7 @@ func add(archive *zip.Writer, path, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(path) //nolint:gosec // found by walking
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,8 @@ func add(archive *zip.Writer, path, name string) error {
 // hashSources writes the hash and name of each Go file of the backend.
 func hashSources(plugin, to string) error {
 	var lines strings.Builder
-	err := filepath.WalkDir(filepath.Join(plugin, "pkg"), func(path string, entry fs.DirEntry, err error) error {
+	pkg := filepath.Join(plugin, "pkg")
+	err := filepath.WalkDir(pkg, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // the caller says where
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}

@@ -40,7 +40,7 @@ func TestPack(t *testing.T) {
 		if filepath.Base(name) != "x-datasource-1.2.3.zip" {
 			t.Errorf("archive %s", name)
 		}
-		if archives[i], err = os.ReadFile(name); err != nil { //nolint:gosec // made above
+		if archives[i], err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
 	}

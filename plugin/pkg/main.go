@@ -14,6 +14,6 @@ import (
 func main() {
 	if err := datasource.Manage("plimsoll-loadtest-datasource", plugin.NewDatasource, datasource.ManageOpts{}); err != nil {
 		log.DefaultLogger.Error("plugin ended", "error", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is a command
 	}
 }

@@ -44,23 +44,28 @@ var (
 func NewDatasource(ctx context.Context, in backend.DataSourceInstanceSettings) (instancemgmt.Instance, error) {
 	d := &Datasource{uid: in.UID, log: log.DefaultLogger}
 	d.CallResourceHandler = httpadapter.New(d.resources())
-	if d.settings, d.broken = readSettings(in); d.broken != nil {
-		return d, nil
+	d.broken = d.connect(ctx, in)
+	return d, nil
+}
+
+// connect makes the client of the server.
+func (d *Datasource) connect(ctx context.Context, in backend.DataSourceInstanceSettings) error {
+	var err error
+	if d.settings, err = readSettings(in); err != nil {
+		return err
 	}
 	options, err := in.HTTPClientOptions(ctx)
 	if err != nil {
-		d.broken = fmt.Errorf("read connection settings: %w", err)
-		return d, nil
+		return fmt.Errorf("read connection settings: %w", err)
 	}
 	if d.settings.token != "" {
 		options.Header.Set("Authorization", "Bearer "+d.settings.token)
 	}
 	if d.http, err = httpclient.New(options); err != nil {
-		d.broken = fmt.Errorf("make HTTP client: %w", err)
-		return d, nil
+		return fmt.Errorf("make HTTP client: %w", err)
 	}
-	d.client, d.broken = plimsoll.New(in.URL, d.http, int64(d.settings.MaxAnswerMiB)<<20)
-	return d, nil
+	d.client, err = plimsoll.New(in.URL, d.http, int64(d.settings.MaxAnswerMiB)<<20)
+	return err
 }
 
 // Dispose closes what the data source holds open.

@@ -122,7 +122,7 @@ func client(t *testing.T) *datasourcetest.TestPluginClient {
 func ask(t *testing.T, settings *backend.DataSourceInstanceSettings, queries map[string]string) backend.Responses {
 	t.Helper()
 	req := &backend.QueryDataRequest{PluginContext: backend.PluginContext{
-		OrgID: 1, PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: settings,
+		Namespace: "default", PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: settings,
 	}}
 	noon := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
 	for ref, text := range queries {

@@ -17,7 +17,7 @@ import (
 func health(t *testing.T, settings *backend.DataSourceInstanceSettings) *backend.CheckHealthResult {
 	t.Helper()
 	got, err := client(t).CheckHealth(context.Background(), &backend.CheckHealthRequest{
-		PluginContext: backend.PluginContext{OrgID: 1, PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: settings},
+		PluginContext: backend.PluginContext{Namespace: "default", PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: settings},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestResources(t *testing.T) {
 		var status int
 		var body string
 		err := c.CallResource(context.Background(), &backend.CallResourceRequest{
-			PluginContext: backend.PluginContext{OrgID: 1, PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: s.settings("")},
+			PluginContext: backend.PluginContext{Namespace: "default", PluginID: "plimsoll-loadtest-datasource", DataSourceInstanceSettings: s.settings("")},
 			Path:          strings.SplitN(path, "?", 2)[0], URL: path, Method: http.MethodGet,
 		}, backend.CallResourceResponseSenderFunc(func(r *backend.CallResourceResponse) error {
 			status, body = r.Status, string(r.Body)
