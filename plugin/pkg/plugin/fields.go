@@ -122,11 +122,12 @@ func outcomes() data.ValueMapper {
 func words() data.ValueMapper {
 	out := data.ValueMapper{}
 	for colour, all := range map[string][]string{
-		green:  {"stable", "recovered", "found", "pass", "better", "yes"},
+		green:  {"stable", "recovered", "found", "pass", "better", "yes", "valid"},
 		yellow: {"inconclusive", "undecided", "warn", "draining", "shedding", "capped", "unclear"},
 		purple: {"invalid"},
 		red:    {"unstable", "lossy", "fail", "sustained", "degraded", "collapse", "worse", "NO"},
 		blue:   {"info", "live"},
+		"text": {"finished", "not tested", "not seen", "not reached"},
 	} {
 		for _, word := range all {
 			out[word] = data.ValueMappingResult{Text: word, Color: colour}
