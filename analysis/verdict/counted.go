@@ -5,8 +5,10 @@ import (
 	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/audit"
 	"github.com/plimsoll/plimsoll/analysis/counts"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 // counted fills in what a step of a run without rows can say: omission can be
@@ -14,7 +16,7 @@ import (
 func (j *judge) counted(t *judged) {
 	c, w := t.Counts, t.wire
 	grade := t.Grade.String()
-	n := t.Ended[0] + t.Ended[1]
+	n := t.Ended[sample.OK] + t.Ended[sample.Error]
 	w.ResponseTime = wire.Response{Grade: &grade, N: n, Reason: "counts only: when requests were due is not known"}
 	w.ServiceTime = wire.Response{Valid: n > 0, Grade: &grade, N: n, Reason: "buckets of a histogram: the value lies between lo and hi"}
 	if c.MeanS > 0 {
@@ -38,11 +40,8 @@ func (j *judge) counted(t *judged) {
 		refuse(&w.ServiceTime, "no histogram was exported")
 	}
 	j.corrected(t)
-	if w.ErrorRatio == 0 && c.Failed > 0 {
-		w.ErrorRatio = c.Failed // of requests: which iterations failed is not known
-	}
 	if c.WindowS > 0 {
-		w.Ended, w.Completed = some(c.EndedPerS), some(c.EndedPerS*(1-c.Failed))
+		w.Ended, w.Completed = some(c.EndedPerS), some(c.EndedPerS*(1-ratio(t.Ended[sample.Error], n)))
 	}
 	if !c.Rates {
 		w.Ended, w.Completed, w.Goodput, w.AttemptsPerS = nil, nil, nil, nil
@@ -125,6 +124,8 @@ func (j *judge) corrected(t *judged) {
 	}
 	made := times.MadeUp()
 	switch {
+	case j.closed() && !j.fixed():
+		refuse(&r, closedReason)
 	case made > madeUpLimit:
 		refuse(&r, fmt.Sprintf("no number: the tool's own correction made up %s of %s values", share(made), human(n)))
 	case times.LeftOut() > dropLimit:
@@ -134,6 +135,9 @@ func (j *judge) corrected(t *judged) {
 	}
 	switch name := j.st.Generator; {
 	case t.Index < 0:
+	case j.closed() && !j.fixed():
+		t.find("tool_corrected", wire.Warn, 0,
+			"%s corrected its latencies itself, for requests that a closed loop was never to send: what it prints was not measured, and is nobody's response time.", name)
 	case made > madeUpLimit:
 		t.find("tool_corrected", wire.Warn, made,
 			"%s made up %s of its %s latencies for requests that it did not send: its percentiles say nothing about the service.", name, share(made), human(n))
@@ -141,4 +145,48 @@ func (j *judge) corrected(t *judged) {
 		t.find("tool_corrected", wire.Info, made, toolCorrected, name)
 	}
 	t.wire.ResponseTime = r
+}
+
+// outrun reports a step known by counts whose workers were all busy while
+// arrivals were dropped, so that its backlog could not grow and yet its rate is
+// more than the service carries.
+func (t *judged) outrun() bool {
+	return t.Counts != nil && t.wire.DroppedRatio > dropLimit && t.Counts.Limit > 0
+}
+
+// backlog is what was in flight when the load ended: a run that finished has
+// nothing left, and counts show what it had.
+func (t *judged) backlog() int64 {
+	if c := t.Counts; c != nil && len(c.Level) > 0 {
+		return max(t.AtEnd, int64(math.Round(c.Level[len(c.Level)-1])))
+	}
+	return t.AtEnd
+}
+
+// busyWorkers says what set the times of a step whose workers were all busy, by
+// the generator's own count of them.
+func (j *judge) busyWorkers(t *judged) {
+	c := t.Counts
+	if c == nil || c.Limit <= 0 {
+		return
+	}
+	if c.EndedPerS <= 0 {
+		return
+	}
+	took := c.Second / c.EndedPerS // by Little's law, once they were all busy
+	r, ok := audit.Cap{Workers: c.Limit, OfferedPerS: c.Offered, PerS: c.EndedPerS, ServiceS: took}.Predict()
+	if !ok {
+		return
+	}
+	bound := ""
+	switch {
+	case r.Binds && t.wire.Stability.State == wire.Unstable:
+		bound = fmt.Sprintf(" %s is cap over throughput (%s / %s): the workers set this time, and more of them would only have waited longer.",
+			lasting(r.PlateauS), count(&c.Limit), rate(c.EndedPerS))
+	case r.Binds:
+		bound = capOver(c.Limit, c.EndedPerS, &r)
+	}
+	t.find("worker_cap", wire.Warn, c.Limit,
+		"%s all %s workers were busy: so many hold this rate only while an iteration takes less than %s, and it took %s in the second half.%s",
+		t.at(), count(&c.Limit), lasting(r.HoldsBelowS), lasting(took), bound)
 }

@@ -69,11 +69,31 @@ func TestToolCorrected(t *testing.T) {
 		t.Errorf("left out: %+v", r)
 	}
 
+	// A loop that waits for answers has no users who would have come meanwhile.
+	v = judgeTold(t, told("wrk", response, 6000, times(6000)))
+	if r := v.Totals.ResponseTime; r.Valid || !strings.Contains(r.Reason, "closed loop") || r.P99.Hi != nil || !has(v, "tool_corrected") {
+		t.Errorf("closed: %+v, %v", r, codes(v))
+	}
+
 	objective := func(q, limit float64) wire.Objective { return wire.Objective{Quantile: &q, MaxS: &limit} }
 	for limit, want := range map[float64]string{0.05: wire.OutcomeFail, 0.3: wire.OutcomeInconclusive} {
 		v = judgeTold(t, told("wrk2", response, 6000, times(6000)), objective(0.99, limit))
 		if v.Outcome != want {
 			t.Errorf("p99 < %g: %s, want %s: %s", limit, v.Outcome, want, v.Headline)
+		}
+	}
+}
+
+// TestCountedObjective: times from the send are a lower bound, so that they can
+// miss an objective and never meet one.
+func TestCountedObjective(t *testing.T) {
+	t.Parallel()
+	times := &sample.Distribution{Count: 6000, Bounds: []float64{0.5, 1}, Buckets: []uint64{600, 5400, 0}}
+	q := 0.95
+	for limit, want := range map[float64]string{0.3: wire.OutcomeFail, 0.7: wire.OutcomeInconclusive, 2: wire.OutcomeInconclusive} {
+		v := judgeTold(t, told("wrk2", "loadtest.summary.service_time", 6000, times), wire.Objective{Quantile: &q, MaxS: &limit})
+		if v.Outcome != want || want == wire.OutcomeFail && !strings.Contains(v.Headline, "even among the requests that were sent") {
+			t.Errorf("p95 < %g: %s: %s", limit, v.Outcome, v.Headline)
 		}
 	}
 }

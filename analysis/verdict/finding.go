@@ -75,6 +75,10 @@ func (j *judge) explain(t *judged) {
 	}
 	switch w.Class {
 	case wire.ClassUnstable:
+		if t.outrun() {
+			t.find("unstable_step", wire.Fail, value(w.Offered), "%s %s.", t.at(), w.Stability.Reason)
+			break
+		}
 		f := w.InFlight
 		t.find("unstable_step", wire.Fail, value(f.GrowthZ), "%s in flight grew from %s to %s between halves of %s.",
 			t.at(), count(f.FirstHalf), count(f.SecondHalf), lasting(t.WarmSeconds()))
@@ -89,7 +93,7 @@ func (j *judge) explain(t *judged) {
 // lost says how many of the requests due came to nothing, and how.
 func (j *judge) lost(t *judged) string {
 	w := t.wire
-	parts := []string{}
+	parts, most := []string{}, ""
 	for _, p := range [...]struct {
 		ratio float64
 		what  string
@@ -100,13 +104,16 @@ func (j *judge) lost(t *judged) string {
 		{w.ErrorRatio, "failed"},
 		{w.CancelledRatio, "were cancelled"},
 	} {
-		if p.ratio > 0 {
+		switch {
+		case p.what == "failed" && t.several() && t.Counts.Failed > 0:
+			parts, most = append(parts, t.failedOf()), "at most "
+		case p.ratio > 0:
 			parts = append(parts, share(p.ratio)+" "+p.what)
 		}
 	}
 	s := strings.Join(parts, ", ")
 	if w.Completed != nil {
-		s += fmt.Sprintf("; %s completed", rate(*w.Completed))
+		s += fmt.Sprintf("; %s%s completed", most, rate(*w.Completed))
 	}
 	return s
 }

@@ -156,6 +156,9 @@ func (j *judge) holdOn(g *goal, t *judged) {
 	if g.ErrorRatioMax != nil {
 		if r := ratio(t.Rows-t.Outcomes[sample.OK], due); r > *g.ErrorRatioMax {
 			g.settle(true, fmt.Sprintf("%s %s of requests failed, over the objective of %s.", t.at(), share(r), share(*g.ErrorRatioMax)))
+		} else if most := t.mayHaveFailed(due); most > *g.ErrorRatioMax {
+			g.settle(false, fmt.Sprintf("%s at most %s of iterations failed: which ones the failed requests belong to is not known, so %q cannot be decided.",
+				t.at(), share(most), g.title()))
 		}
 	}
 	if g.GoodputRatioMin != nil {
@@ -182,9 +185,7 @@ func (j *judge) quantile(g *goal, t *judged) {
 	e := t.quantile(*g.Quantile)
 	name := fmt.Sprintf("p%g", *g.Quantile*100)
 	if !t.wire.ResponseTime.Valid {
-		sent := *t.Response
-		sent.Never = 0
-		if lo := sent.Quantile(*g.Quantile, confidence).Lo; t.Rows > 0 && lo != nil && *lo > limit && !j.closed() {
+		if lo := t.atLeast(*g.Quantile); t.Rows > 0 && lo != nil && *lo > limit && !j.closed() {
 			g.settle(true, fmt.Sprintf("%s %s was over %s even among the requests that were sent, against an objective of %s.",
 				t.at(), name, lasting(*lo), lasting(limit)))
 			return
@@ -208,6 +209,20 @@ func (j *judge) quantile(g *goal, t *judged) {
 		g.settle(false, fmt.Sprintf("%s %s lies too close to the objective of %s to tell with %s requests: about %s would be needed.",
 			t.at(), name, lasting(limit), human(n), human(4*n)))
 	}
+}
+
+// atLeast is a lower bound of a quantile by the requests that were sent: nil when
+// they do not bound it.
+func (t *judged) atLeast(q float64) *float64 {
+	if t.Counts == nil {
+		sent := *t.Response
+		sent.Never = 0
+		return sent.Quantile(q, confidence).Lo
+	}
+	if b, ok := t.Counts.Service.Buckets.Quantile(q); ok && t.Counts.Service.LeftOut() <= dropLimit {
+		return some(b.Lo)
+	}
+	return nil
 }
 
 // bucket holds a quantile that is known by its bucket: the bounds are certain.

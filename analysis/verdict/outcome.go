@@ -116,7 +116,10 @@ func (j *judge) trouble(t *judged) string {
 	if w.Class != wire.ClassUnstable {
 		return sentence("%s %s.", t.at(), j.lost(t))
 	}
-	s := fmt.Sprintf("%s the backlog grew to %s requests", t.at(), human(t.AtEnd))
+	if t.outrun() {
+		return sentence("%s %s were never sent: %s.", t.at(), share(w.DroppedRatio), w.Stability.Reason)
+	}
+	s := fmt.Sprintf("%s the backlog grew to %s requests", t.at(), human(t.backlog()))
 	if w.DrainS != nil {
 		s += fmt.Sprintf(" and took %s to drain", lasting(*w.DrainS))
 	}

@@ -86,6 +86,9 @@ func (j *judge) closed() bool {
 // driven reports on how the run was driven.
 func (j *judge) driven() {
 	w := &j.seen.worst
+	for _, t := range j.steps {
+		j.busyWorkers(t)
+	}
 	switch {
 	case j.seen.kind == audit.CappedLoop:
 		t := j.byIndex(j.seen.step)
@@ -119,12 +122,17 @@ func (j *judge) capped(t *judged, w *audit.LoopResult) {
 	}
 	bound := ""
 	if c.Binds {
-		bound = fmt.Sprintf(" At the %s completed so many make %s a request: the workers set this load, and at least %s would have held it.",
-			rate(value(t.wire.Completed)), lasting(c.PlateauS), human(int64(math.Ceil(c.Needed))))
+		bound = capOver(float64(workers), value(t.wire.Completed), &c)
 	}
 	t.find("worker_cap", wire.Warn, float64(workers),
 		"%s never more than %s requests were out at once: so many workers hold this rate only while a request takes less than %s, and it took %s on average.%s",
 		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(t.Service.Mean()), bound)
+}
+
+// capOver says that a plateau of response times is the workers' own.
+func capOver(workers, perS float64, c *audit.CapResult) string {
+	return fmt.Sprintf(" %s is cap over throughput (%s / %s): the workers set this load, and at least %s would have held it.",
+		lasting(c.PlateauS), count(&workers), rate(perS), human(int64(math.Ceil(c.Needed))))
 }
 
 func (j *judge) byIndex(i int) *judged {

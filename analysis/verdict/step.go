@@ -129,10 +129,12 @@ func (j *judge) refusal(t *judged) string {
 	case t.wire.DroppedRatio > dropLimit:
 		return droppedReason(t.wire.DroppedRatio)
 	case j.closed() && !j.fixed() && t.Grade != fold.GradeE:
-		return "closed loop: this would be service time under a load that the tool reduced itself"
+		return closedReason
 	}
 	return ""
 }
+
+const closedReason = "closed loop: this would be service time under a load that the tool reduced itself"
 
 // serviceRefusal says why the service times of a step would mislead, or nothing.
 func (t *judged) serviceRefusal() string {

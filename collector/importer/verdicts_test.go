@@ -28,7 +28,7 @@ func furtherVerdicts() []judged {
 	return []judged{
 		{
 			file: "wrk-stall.txt", grade: "F", sent: 5131, loop: "closed", saturation: 255.9, width: 0.01,
-			response: map[string]float64{"p50": 0.00152, "p90": 0.00839, "p99": 1.80}, findings: []string{"closed_loop", "counts_only", "tool_corrected"},
+			refused: "closed loop", findings: []string{"closed_loop", "counts_only", "tool_corrected"},
 		},
 		{
 			file: "wrk2-stall.txt", grade: "F", sent: 4002, width: 0.005,

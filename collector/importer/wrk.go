@@ -237,7 +237,7 @@ func (r *wrkResult) advise(sink *Sink) {
 		sink.Advise("--latency prints percentiles")
 	}
 	if !r.second {
-		sink.Warn("wrk corrects its latencies itself, by the rate that it achieved: they are shown as they are (grade X)")
+		sink.Warn("wrk corrects its latencies itself, by the rate that it achieved: they were not measured (grade X)")
 	}
 }
 
