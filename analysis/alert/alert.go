@@ -31,7 +31,7 @@ type Labels struct {
 type Alert struct {
 	Labels      Labels    `json:"labels"`
 	RunID       string    `json:"run_id"`
-	Step        string    `json:"step,omitempty"` // name, or number from 1, of the step it is about
+	Step        string    `json:"step,omitempty"` // name, else index, of the step it is about
 	Summary     string    `json:"summary"`        // a few words
 	Description string    `json:"description"`    // the finding's sentence, with its numbers
 	StartsAt    time.Time `json:"starts_at"`

@@ -50,7 +50,7 @@ func stepName(i int, name string) string {
 	if name != "" {
 		return name
 	}
-	return strconv.Itoa(i + 1)
+	return strconv.Itoa(i)
 }
 
 // Judged returns the alerts that a verdict calls for. While a run goes on, its

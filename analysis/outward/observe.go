@@ -115,7 +115,7 @@ func stepName(t *wire.Step) string {
 	if t.Name != "" {
 		return t.Name
 	}
-	return fmt.Sprint(t.Index + 1)
+	return fmt.Sprint(t.Index)
 }
 
 func is(v float64) *float64 { return &v }

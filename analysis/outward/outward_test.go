@@ -111,7 +111,7 @@ func TestCollectorHears(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"plimsoll.run.outcome orders": 3, "plimsoll.run.in_flight orders": 7, "plimsoll.run.capacity orders": 97.5,
-		"plimsoll.step.offered orders1": 120, "plimsoll.run.unstable orders": 0,
+		"plimsoll.step.offered orders0": 120, "plimsoll.run.unstable orders": 0,
 	} {
 		if got, ok := values[name]; !ok || got != want {
 			t.Errorf("%s = %v (%v), want %v", name, got, ok, want)

@@ -154,8 +154,14 @@ func (j *judge) holdOn(g *goal, t *judged) {
 		return
 	}
 	if g.ErrorRatioMax != nil {
-		if r := ratio(t.Rows-t.Outcomes[sample.OK], due); r > *g.ErrorRatioMax {
+		of, thinned := due, ratio(t.Dropped, due) > dropLimit && !j.allowDrops()
+		if thinned {
+			of = t.Rows // what was sent has an answer; only bad news counts
+		}
+		if r := ratio(t.Rows-t.Outcomes[sample.OK], of); r > *g.ErrorRatioMax {
 			g.settle(true, fmt.Sprintf("%s %s of requests failed, over the objective of %s.", t.at(), share(r), share(*g.ErrorRatioMax)))
+		} else if thinned {
+			g.settle(false, fmt.Sprintf("%s %s of arrivals were never sent: that %s of the others failed cannot meet %q.", t.at(), share(ratio(t.Dropped, due)), share(r), g.title()))
 		} else if most := t.mayHaveFailed(due); most > *g.ErrorRatioMax {
 			g.settle(false, fmt.Sprintf("%s at most %s of iterations failed: which ones the failed requests belong to is not known, so %q cannot be decided.",
 				t.at(), share(most), g.title()))
