@@ -306,7 +306,8 @@ func TestDocumentMatchesTypes(t *testing.T) {
 		wire.Knee{},
 		wire.Metastability{},
 		wire.Signal{},
-		wire.Audit{}, wire.Held{},
+		wire.Audit{},
+		wire.Held{},
 		wire.Finding{},
 	}
 	seen := map[string]bool{"Outcome": true} // an enumeration, not a type

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -82,7 +83,7 @@ func (m *meters) write(o metric.Observer, s *alert.Status) {
 		}
 	}
 	for k := range sample.Outcomes {
-		o.ObserveInt64(m.requests, s.Now.Outcomes[k], with(attribute.String("outcome", sample.Outcome(k).String())))
+		o.ObserveInt64(m.requests, s.Now.Outcomes[k], with(attribute.String("outcome", k.String())))
 	}
 	o.ObserveInt64(m.dropped, s.Now.Dropped, with())
 	if s.Now.Watched {
@@ -115,7 +116,7 @@ func stepName(t *wire.Step) string {
 	if t.Name != "" {
 		return t.Name
 	}
-	return fmt.Sprint(t.Index)
+	return strconv.Itoa(t.Index)
 }
 
 func is(v float64) *float64 { return &v }

@@ -57,7 +57,7 @@ func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Valu
 // NewCache returns an empty cache of so many bytes, by the cost of values, that
 // computes so many values at once; atOnce 0 sets no bound.
 func NewCache[V any](budget int64, atOnce int, cost func(key string, v V) int64) *Cache[V] {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	c := &Cache[V]{
 		ctx: ctx, stop: stop, cost: cost, budget: budget, order: list.New(),
 		byKey: map[string]*list.Element{}, flights: map[string]*flight[V]{},

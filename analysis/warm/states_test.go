@@ -107,6 +107,7 @@ func TestManyQuestionsOneFold(t *testing.T) {
 }
 
 func ask(t *testing.T, fn func(verdict.Analysis) (any, error), a verdict.Analysis) string {
+	t.Helper()
 	got, err := fn(a)
 	if err != nil {
 		t.Error(err)

@@ -118,7 +118,7 @@ func throughPrometheus(ctx context.Context, c config, out io.Writer) (err error)
 
 // freeAddr returns a loopback address that nobody listens on.
 func freeAddr() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "127.0.0.1:0"
 	}
