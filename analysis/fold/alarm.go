@@ -42,7 +42,7 @@ func (f *folder) watchable() (cfg live.Config, ok bool) {
 	if d := f.run.Declaration; d != nil && d.TimeoutS != nil {
 		cfg.Timeout = nanos(*d.TimeoutS)
 	}
-	if f.opt.Scenario != "" || f.opt.Source != "" {
+	if f.part() {
 		return cfg, true
 	}
 	if f.declared != nil && f.kept() {

@@ -21,7 +21,7 @@ func (f *folder) detect(ctx context.Context, joined []request, requests int64) e
 	if err := f.eachDue(ctx, joined, func(due int64) { counts.Add(due, 1) }); err != nil {
 		return err
 	}
-	if r := f.meter.reading(droppedName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+	if r := f.meter.reading(droppedName); r != nil && !f.part() {
 		for i := 1; i < len(r.times); i++ {
 			counts.Spread(r.times[i-1], r.times[i], r.count(r.times[i-1], r.times[i]))
 		}

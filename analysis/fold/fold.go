@@ -94,7 +94,7 @@ func (f *folder) hold(ctx context.Context) error {
 func (f *folder) describe() *State {
 	s := &State{
 		Run: f.run, Grade: f.weakest, Nameless: f.blank.scenarios, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
-		Narrowed: f.opt.Scenario != "" || f.opt.Source != "" || f.opt.From != nil || f.opt.To != nil,
+		Narrowed: f.part() || f.opt.From != nil || f.opt.To != nil,
 		AtOnce:   f.rows > 0 && f.lastDue-f.first < instant,
 		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),
 	}
@@ -106,7 +106,7 @@ func (f *folder) describe() *State {
 	s.DeadlineS, s.HasDeadline = f.deadline(), f.deadlineSeen
 	s.FirstByteDeadlineS = f.firstDeadline()
 	s.DroppedCounted, s.PerIteration = f.meter.reading(droppedName) != nil, f.perEach
-	if r := f.meter.reading(scheduledName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+	if r := f.meter.reading(scheduledName); r != nil && !f.part() {
 		n := r.count(r.times[0]-1, r.times[len(r.times)-1])
 		s.Scheduled = &n
 	}

@@ -121,7 +121,7 @@ const nearWhole = 0.05
 // generator counts iterations. What it dropped were iterations, and each would
 // have sent as many.
 func (f *folder) perIteration() {
-	if len(f.iterations) == 0 || f.opt.Scenario != "" || f.opt.Source != "" {
+	if len(f.iterations) == 0 || f.part() {
 		return
 	}
 	scope := ""

@@ -110,13 +110,25 @@ func (f *folder) end(requests int64) int64 {
 
 // whole reports whether all of a finished run is asked for.
 func (f *folder) whole() bool {
-	return f.run.Finished && f.opt.From == nil && f.opt.To == nil && f.opt.Scenario == "" && f.opt.Source == ""
+	return f.run.Finished && f.opt.From == nil && f.opt.To == nil && !f.part()
+}
+
+// part reports whether the question leaves rows out: a scenario or a source that
+// is not all of the run. Counters then speak of more than is asked about.
+func (f *folder) part() bool {
+	for _, g := range f.groups {
+		if g.left {
+			return true
+		}
+	}
+	return false
 }
 
 // dropped counts the arrivals that were dropped in a step. Exports do not end
 // where rows do: the whole run, and the ends of one without a plan, have all.
 func (f *folder) dropped(s *Step) int64 {
-	if f.opt.Scenario != "" || f.opt.Source != "" {
+	if f.part() {
+		s.Unplaced = f.meter.reading(droppedName).count(s.From, s.To)
 		return 0
 	}
 	from, to := s.From, s.To
@@ -252,7 +264,7 @@ func (f *folder) prepare(s *Step) {
 		s.JudgedFrom = max(s.JudgedFrom, at)
 	}
 	s.Counted, s.Counter = nil, 0
-	if r := f.meter.reading(inFlightTimeName); r != nil && f.opt.Scenario == "" && f.opt.Source == "" {
+	if r := f.meter.reading(inFlightTimeName); r != nil && !f.part() {
 		if a, b, ok := r.watched(s.From, s.To); ok {
 			s.Counted = &Little{From: a, To: b}
 			s.Counter, s.Counters = r.at(b)-r.at(a), r.overlapping(a, b)

@@ -273,7 +273,7 @@ func mergeInto(to **response.Histogram, from *response.Histogram) {
 // finish adds what is read from counters once the grid is final.
 func (s *Series) finish(f *folder) {
 	s.shrink()
-	if f.opt.Scenario != "" || f.opt.Source != "" {
+	if f.part() {
 		return
 	}
 	dropped := f.meter.reading(droppedName)

@@ -140,6 +140,7 @@ type Step struct {
 	// Cohort, whole step.
 	Rows      int64 // requests due, dropped ones not included
 	Dropped   int64
+	Unplaced  int64 // dropped by the run, and nobody knows whether they are of what is asked about
 	Outcomes  [sample.Outcomes]int64
 	Good      int64 // OK within the deadline
 	Retries   int64

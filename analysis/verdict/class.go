@@ -265,7 +265,7 @@ func (j *judge) classify(t *judged) {
 		w.Class = wire.ClassShedding
 	case t.lossy:
 		w.Class = wire.ClassLossy
-	case w.Stability.State == wire.Stable:
+	case w.Stability.State == wire.Stable && !t.unplaced():
 		w.Class = wire.ClassStable
 	default:
 		w.Class = wire.ClassInconclusive

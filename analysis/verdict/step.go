@@ -128,11 +128,19 @@ func (j *judge) refusal(t *judged) string {
 		return "no requests"
 	case t.wire.DroppedRatio > dropLimit:
 		return droppedReason(t.wire.DroppedRatio)
+	case t.unplaced():
+		return unplacedReason
 	case j.closed() && !j.fixed() && t.Grade != fold.GradeE:
 		return closedReason
 	}
 	return ""
 }
+
+// unplaced reports whether the run dropped so many arrivals that, were they of the
+// part that is asked about, its percentiles would be refused.
+func (t *judged) unplaced() bool { return ratio(t.Unplaced, t.Rows+t.Unplaced) > dropLimit }
+
+const unplacedReason = "no number: the run dropped arrivals, and of which scenario or source is not known"
 
 const closedReason = "closed loop: this would be service time under a load that the tool reduced itself"
 
@@ -143,6 +151,8 @@ func (t *judged) serviceRefusal() string {
 		return "the tool counted from when requests were due and does not say when they were sent"
 	case t.wire.DroppedRatio > dropLimit:
 		return droppedReason(t.wire.DroppedRatio)
+	case t.unplaced():
+		return unplacedReason
 	}
 	return ""
 }
