@@ -200,8 +200,12 @@ func (j *judge) afterPush() string {
 	switch metastability.State(m.State) {
 	case metastability.Recovered:
 		s := fmt.Sprintf("Pushed to %s and back to %s, the service recovered", from, to)
-		if m.RecoveredAfterS != nil {
-			s += fmt.Sprintf(" after %s", lasting(*m.RecoveredAfterS))
+		switch after := m.RecoveredAfterS; {
+		case after == nil:
+		case *after < 1:
+			s += " within a second"
+		default:
+			s += fmt.Sprintf(" after %s", lasting(*after))
 		}
 		return s + "."
 	case metastability.Sustained:
