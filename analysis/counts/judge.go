@@ -157,10 +157,11 @@ func (w *window) loop() Loop {
 }
 
 // level returns the number that the gauge showed nearly all the time while no
-// worker was idle, or all the time; false when it moved, was zero or was seen
-// less than three times. A light load may show one number often, but not always.
+// worker was idle, or all the time where nobody says how many workers there are;
+// false when it moved, was zero or was seen less than three times. A light paced
+// load may show one number all the time, with workers idle beside it.
 func (w *window) level() (float64, bool) {
-	seen, same, busy := 0, 0, 0
+	seen, same, busy, idle := 0, 0, 0, 0
 	mode := mostCommon(w.ends)
 	for i, n := range w.ends {
 		if math.IsNaN(n) {
@@ -173,10 +174,12 @@ func (w *window) level() (float64, bool) {
 		same++
 		if at := w.cut + i - 1; at >= 0 && w.in.Intervals[at].Limit == n {
 			busy++
+		} else if at >= 0 && w.in.Intervals[at].Limit > n {
+			idle++
 		}
 	}
 	full := float64(busy) >= 0.8*float64(seen)
-	return mode, mode >= 1 && (seen >= 3 && full || seen >= 8 && same == seen)
+	return mode, mode >= 1 && (seen >= 3 && full || seen >= 8 && same == seen && idle == 0)
 }
 
 // allocated reports a gauge that counts workers which wait for work: as many as

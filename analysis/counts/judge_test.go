@@ -71,6 +71,23 @@ func TestClosedAndAllocated(t *testing.T) {
 	}
 }
 
+// TestPacedLightLoad: 80/s paced on a fast service shows three in flight at every
+// look; workers that have nothing to do tell it from a closed loop of three.
+func TestPacedLightLoad(t *testing.T) {
+	t.Parallel()
+	run := func(limit float64) counts.Result {
+		return counts.Judge(plain(30, 1, func(_ int, v *counts.Interval) {
+			v.Ended, v.ServiceS, v.InFlight, v.Limit = 80, 3.2, 3, limit
+		}))
+	}
+	if r := run(50); r.Loop == counts.LoopClosed || r.State != stability.Stable {
+		t.Errorf("50 workers: %+v", r)
+	}
+	if r := run(3); r.Loop != counts.LoopClosed {
+		t.Errorf("3 workers: %+v", r)
+	}
+}
+
 // TestNoGauge: growth can be seen by Little's law alone, its absence cannot.
 func TestNoGauge(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,9 @@ func judgeBelow(t *testing.T, v *wire.Verdict, _ int) {
 	if c := v.Steps[0].Class; c != wire.ClassStable && c != wire.ClassInconclusive {
 		t.Errorf("%s at 80/s: %s", c, v.Headline)
 	}
+	if v.Audit.Loop == "closed" {
+		t.Errorf("an open load is called closed: %s", v.Headline)
+	}
 }
 
 func judgeRamp(t *testing.T, v *wire.Verdict, _ int) {
