@@ -73,6 +73,10 @@ func Alarm(e live.Event) string {
 	if e.Capacity <= 0 {
 		done = "nothing was getting through"
 	}
+	if e.Lost > 0 { // they left flight unserved, and count as growth
+		return fmt.Sprintf("At %s the backlog was growing without end: %s were offered, %s, and in %s %s clients had given up; %s were in flight.",
+			clock(e.At).Format("15:04:05"), rate(e.Offered), done, lasting(e.WindowS), human(e.Lost), human(e.InFlight))
+	}
 	return fmt.Sprintf("At %s the backlog was growing without end: %s were offered, %s, and in flight had grown by %s in %s to %s.",
 		clock(e.At).Format("15:04:05"), rate(e.Offered), done, human(e.Growth), lasting(e.WindowS), human(e.InFlight))
 }
