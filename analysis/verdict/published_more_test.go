@@ -17,14 +17,14 @@ import (
 // It still refuses a third for the first 11 s of the returned rate.
 func TestPublishedAfter(t *testing.T) {
 	t.Parallel()
-	rungs := []rung{
-		{offered: 500, completed: 460, goodput: 460, shed: 40},
-		{offered: 550, completed: 461, goodput: 461, shed: 89},
-		{offered: 600, completed: 459, goodput: 459, shed: 141},
-		{offered: 700, completed: 458, goodput: 458, shed: 242},
-		{offered: 300, completed: 300, goodput: 300},
+	rungs := []sim.Rung{
+		{Offered: 500, Completed: 460, Goodput: 460, Shed: 40},
+		{Offered: 550, Completed: 461, Goodput: 461, Shed: 89},
+		{Offered: 600, Completed: 459, Goodput: 459, Shed: 141},
+		{Offered: 700, Completed: 458, Goodput: 458, Shed: 242},
+		{Offered: 300, Completed: 300, Goodput: 300},
 	}
-	ev := table(rungs, 480, 120)
+	ev := published(rungs, 480, 120)
 	back := start + 4*490e9
 	ev.Of.Declaration.Steps[3].PauseS = 0
 	for _, b := range ev.Batches {
@@ -35,14 +35,14 @@ func TestPublishedAfter(t *testing.T) {
 			to := due - 10e9 // no pause before the return
 			b.Intended[i], b.Sent[i], b.Done[i] = to, to, b.Done[i]-10e9
 			if at := to - back + 10e9; at < 11e9 && at/1e7%3 == 0 {
-				b.Done[i], b.Outcome[i], b.Status[i] = to+shedWithin, sample.Shed, 503
+				b.Done[i], b.Outcome[i], b.Status[i] = to+sim.ShedIn, sample.Shed, 503
 			}
 		}
 	}
 	v := judge(t, ev, query.Options{})
 	for i, r := range rungs {
-		near(t, "completed", v.Steps[i].Completed, r.completed, 0.001)
-		near(t, "goodput", v.Steps[i].Goodput, r.goodput, 0.001)
+		near(t, "completed", v.Steps[i].Completed, r.Completed, 0.001)
+		near(t, "goodput", v.Steps[i].Goodput, r.Goodput, 0.001)
 	}
 	if got := classes(v); !strings.HasPrefix(got, "shedding shedding shedding shedding ") {
 		t.Errorf("classes %s", got)
@@ -69,15 +69,15 @@ func TestPublishedAfter(t *testing.T) {
 // TestPublishedAnother: windows of 30 s.
 func TestPublishedAnother(t *testing.T) {
 	t.Parallel()
-	rungs := []rung{
-		{offered: 100, completed: 100, goodput: 100},
-		{offered: 300, completed: 300, goodput: 300},
-		{offered: 450, completed: 450, goodput: 450},
-		{offered: 480, completed: 478, goodput: 478},
-		{offered: 550, completed: 470, goodput: 470},
-		{offered: 700, completed: 310, goodput: 310},
+	rungs := []sim.Rung{
+		{Offered: 100, Completed: 100, Goodput: 100},
+		{Offered: 300, Completed: 300, Goodput: 300},
+		{Offered: 450, Completed: 450, Goodput: 450},
+		{Offered: 480, Completed: 478, Goodput: 478},
+		{Offered: 550, Completed: 470, Goodput: 470},
+		{Offered: 700, Completed: 310, Goodput: 310},
 	}
-	v := judge(t, table(rungs, 40, 10), query.Options{})
+	v := judge(t, published(rungs, 40, 10), query.Options{})
 	counted(t, v, rungs)
 	k := v.Knee
 	if k.State != "found" || k.Shape == nil || *k.Shape != "collapse" || len(k.Bracket) != 2 || k.Bracket[0] != 480 || k.Bracket[1] != 550 {
@@ -177,10 +177,10 @@ func TestRetriesOfATenth(t *testing.T) {
 			row.Key, row.Flags = key, sample.RequestKey|sample.LastAttempt
 			switch {
 			case i%s.rate < s.refused:
-				row.Done, row.Outcome, row.Status = due+shedWithin, sample.Shed, 503
+				row.Done, row.Outcome, row.Status = due+sim.ShedIn, sample.Shed, 503
 			case i%10 == 0:
 				first := row
-				first.Done, first.Outcome, first.Status, first.Flags = due+shedWithin, sample.Error, 500, sample.RequestKey
+				first.Done, first.Outcome, first.Status, first.Flags = due+sim.ShedIn, sample.Error, 500, sample.RequestKey
 				rows = append(rows, first)
 				row.Sent, row.Done, row.Attempt = due+20e6, due+60e6, 1
 			}

@@ -9,71 +9,26 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/analysis/sim"
 )
 
-// rung is a line of a published table: rates per second of one step. What is
-// offered and neither completed, shed nor dropped times out.
-type rung struct {
-	offered, completed, goodput, shed float64
-	dropped                           float64 // share of what is offered
-}
-
-// The times that requests of a table take, ns.
-const (
-	inTime     = 60e6
-	tooLate    = 3e9
-	patience   = 5e9
-	shedWithin = 2e6
-)
-
-// table makes rows of which every count of a published table comes out, with the
-// steps declared. Arrivals are paced, and what becomes of them is spread evenly.
-func table(rungs []rung, seconds, warmup float64) *foldtest.Evidence {
+// published are the rows of a published table, with its steps declared.
+func published(rungs []sim.Rung, seconds, warmup float64) *foldtest.Evidence {
 	d := &wire.Declaration{ID: "r", DeadlineS: some(2.0), Arrival: &wire.Arrival{Model: "open", Process: "constant"}}
-	var rows []sample.Row
 	drops := &sample.Batch{Series: []sample.Series{{Source: "gen", Name: "loadtest.arrivals.dropped", Kind: sample.Counter}}}
-	var dropped float64
-	from := start
-	point := func(at int64) {
-		drops.Points = append(drops.Points, sample.Point{Start: start - 1, Time: at, Value: dropped})
+	for i, r := range rungs {
+		rungs[i].Seconds, rungs[i].PauseS = seconds, 10
+		d.Steps = append(d.Steps, wire.DeclareStep{RatePerS: r.Offered, DurationS: seconds, WarmupS: warmup, PauseS: 10})
 	}
-	point(start)
-	for _, r := range rungs {
-		d.Steps = append(d.Steps, wire.DeclareStep{RatePerS: r.offered, DurationS: seconds, WarmupS: warmup, PauseS: 10})
-		share := [...]float64{
-			r.goodput, r.completed - r.goodput, r.shed, r.dropped * r.offered,
-			r.offered*(1-r.dropped) - r.completed - r.shed,
-		}
-		var given [len(share)]float64
-		for i := range int64(r.offered * seconds) {
-			due := from + i*1e9/int64(r.offered)
-			kind, most := 0, math.Inf(-1)
-			for k := range share {
-				if lack := share[k]*float64(i+1)/r.offered - given[k]; share[k] > 0 && lack > most {
-					kind, most = k, lack
-				}
-			}
-			given[kind]++
-			row := foldtest.Row(due, due, due)
-			switch kind {
-			case 0:
-				row.Done += inTime
-			case 1:
-				row.Done += tooLate
-			case 2:
-				row.Done, row.Outcome, row.Status = due+shedWithin, sample.Shed, 503
-			case 3:
-				dropped++
-				point(due)
-				continue
-			default:
-				row.Done, row.Outcome = due+patience, sample.Timeout
-			}
-			rows = append(rows, row)
-		}
-		from += int64((seconds + 10) * 1e9)
+	rows, dropped, to := sim.Table(start, rungs, nil)
+	point := func(at int64, n int) {
+		drops.Points = append(drops.Points, sample.Point{Start: start - 1, Time: at, Value: float64(n)})
 	}
-	point(from)
+	point(start, 0)
+	for i, at := range dropped {
+		point(at, i+1)
+	}
+	point(to, len(dropped))
 	ev := evidence(openLoop, rows, d)
 	ev.Batches = append(ev.Batches, drops)
 	return ev
@@ -82,20 +37,20 @@ func table(rungs []rung, seconds, warmup float64) *foldtest.Evidence {
 func some(v float64) *float64 { return &v }
 
 // counted holds what the steps of a document count against a table.
-func counted(t *testing.T, v *wire.Verdict, rungs []rung) {
+func counted(t *testing.T, v *wire.Verdict, rungs []sim.Rung) {
 	t.Helper()
 	if len(v.Steps) != len(rungs) {
 		t.Fatalf("%d steps, want %d", len(v.Steps), len(rungs))
 	}
 	for i, r := range rungs {
 		s := v.Steps[i]
-		near(t, "offered", s.Offered, r.offered, 0)
-		near(t, "completed", s.Completed, r.completed, 0.001)
-		if s.Goodput == nil || math.Abs(*s.Goodput-r.goodput) > 0.05 {
-			t.Errorf("goodput at %g: %v, want %g", r.offered, s.Goodput, r.goodput)
+		near(t, "offered", s.Offered, r.Offered, 0)
+		near(t, "completed", s.Completed, r.Completed, 0.001)
+		if s.Goodput == nil || math.Abs(*s.Goodput-r.Goodput) > 0.05 {
+			t.Errorf("goodput at %g: %v, want %g", r.Offered, s.Goodput, r.Goodput)
 		}
-		if math.Abs(s.DroppedRatio-r.dropped) > 1e-4 || math.Abs(s.ShedRatio*r.offered-r.shed) > 0.1 {
-			t.Errorf("at %g: dropped %g, shed %g", r.offered, s.DroppedRatio, s.ShedRatio*r.offered)
+		if math.Abs(s.DroppedRatio-r.Dropped) > 1e-4 || math.Abs(s.ShedRatio*r.Offered-r.Shed) > 0.1 {
+			t.Errorf("at %g: dropped %g, shed %g", r.Offered, s.DroppedRatio, s.ShedRatio*r.Offered)
 		}
 	}
 }
@@ -123,16 +78,16 @@ func classes(v *wire.Verdict) string {
 // TestPublishedBefore: the service whose clients time out, before the fix.
 func TestPublishedBefore(t *testing.T) {
 	t.Parallel()
-	rungs := []rung{
-		{offered: 200, completed: 200, goodput: 200},
-		{offered: 300, completed: 300, goodput: 300},
-		{offered: 400, completed: 400, goodput: 400},
-		{offered: 450, completed: 449, goodput: 449},
-		{offered: 500, completed: 462, goodput: 351, dropped: 0.002},
-		{offered: 550, completed: 441, goodput: 88, dropped: 0.041},
-		{offered: 600, completed: 337, goodput: 0, dropped: 0.22},
+	rungs := []sim.Rung{
+		{Offered: 200, Completed: 200, Goodput: 200},
+		{Offered: 300, Completed: 300, Goodput: 300},
+		{Offered: 400, Completed: 400, Goodput: 400},
+		{Offered: 450, Completed: 449, Goodput: 449},
+		{Offered: 500, Completed: 462, Goodput: 351, Dropped: 0.002},
+		{Offered: 550, Completed: 441, Goodput: 88, Dropped: 0.041},
+		{Offered: 600, Completed: 337, Goodput: 0, Dropped: 0.22},
 	}
-	v := judge(t, table(rungs, 480, 120), query.Options{})
+	v := judge(t, published(rungs, 480, 120), query.Options{})
 	counted(t, v, rungs)
 	if got := classes(v); got != "stable stable stable stable lossy lossy lossy" {
 		t.Errorf("classes %s", got)
