@@ -110,28 +110,50 @@ func add(archive *zip.Writer, path, name string) error {
 	return errors.Join(err, file.Close())
 }
 
-// hashSources writes the hash and name of each Go file of the backend.
+// hashSources writes the hash and name of each Go file below the plugin's folder,
+// as the catalogue's validator looks for them: it follows links to folders.
 func hashSources(plugin, to string) error {
+	names, err := goFiles(plugin, "")
+	if err != nil {
+		return fmt.Errorf("find sources: %w", err)
+	}
 	var lines strings.Builder
-	pkg := filepath.Join(plugin, "pkg")
-	err := filepath.WalkDir(pkg, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // the caller says where
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		data, err := os.ReadFile(path) //nolint:gosec // found by walking
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(plugin, name)) //nolint:gosec // found by walking
 		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(plugin, path)
-		if err != nil {
-			return err
+			return fmt.Errorf("hash sources: %w", err)
 		}
 		sum := sha256.Sum256(data)
-		fmt.Fprintf(&lines, "%s:%s\n", hex.EncodeToString(sum[:]), filepath.ToSlash(rel))
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("hash sources: %w", err)
+		fmt.Fprintf(&lines, "%s:%s\n", hex.EncodeToString(sum[:]), name)
 	}
 	return os.WriteFile(to, []byte(lines.String()), 0o644) //nolint:gosec // everybody may read the archive
+}
+
+// goFiles lists the Go files of a folder below root, in order, with slashes.
+// What was built or downloaded is no source.
+func goFiles(root, folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root, folder))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		name := filepath.ToSlash(filepath.Join(folder, entry.Name()))
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case name == "dist" || entry.Name() == "node_modules":
+		case info.IsDir():
+			below, err := goFiles(root, name)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, below...)
+		case filepath.Ext(name) == ".go":
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

@@ -31,6 +31,12 @@ func TestPack(t *testing.T) {
 	write(t, filepath.Join(dir, "dist/plugin.json"), `{"id":"x-datasource","info":{"version":"1.2.3"}}`)
 	write(t, filepath.Join(dir, "dist/gpx_x_linux_amd64"), "program")
 	write(t, filepath.Join(dir, "pkg/main.go"), "package main")
+	write(t, filepath.Join(dir, "node_modules/x/x.go"), "package x")
+	linked := t.TempDir()
+	write(t, filepath.Join(linked, "linked_test.go"), "package linked")
+	if err := os.Symlink(linked, filepath.Join(dir, "src")); err != nil {
+		t.Fatal(err)
+	}
 	var archives [2][]byte
 	for i := range archives {
 		name, err := pack(dir, out)
@@ -64,5 +70,17 @@ func TestPack(t *testing.T) {
 		if modes["x-datasource/"+name] != mode {
 			t.Errorf("%s has mode %v, want %v", name, modes["x-datasource/"+name], mode)
 		}
+	}
+	listed, err := os.ReadFile(filepath.Join(dir, "dist", manifest)) //nolint:gosec // of the test itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(listed)) {
+		_, name, _ := strings.Cut(strings.TrimSpace(line), ":")
+		names = append(names, name)
+	}
+	if got := strings.Join(names, " "); got != "pkg/main.go src/linked_test.go" {
+		t.Errorf("the manifest lists %q", got)
 	}
 }
