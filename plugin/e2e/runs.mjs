@@ -175,7 +175,7 @@ export async function sendRuns(api, otlp, ended) {
   const calm = [{ rate: 200, seconds: 60 }];
   const steady = simulate({ steps: calm, speed: () => 462, timeout: 5, seed: 11 });
   const objectives = [{ goodput_ratio_min: 0.99 }, { quantile: 0.99, max_s: 0.3 }];
-  await run({ ...common, id: 'orders-steady', name: 'orders', service: 'orders', steps: calm, simulated: steady, ended, extra: { objectives } });
+  await run({ ...common, id: 'payments-steady', name: 'payments', service: 'payments', steps: calm, simulated: steady, ended, extra: { objectives } });
   const chat = [{ rate: 20, seconds: 60 }, { rate: 40, seconds: 60 }, { rate: 60, seconds: 60 }];
   const next = random(3);
   const answers = simulate({ steps: chat, speed: (queue) => (queue < 40 ? 52 : 48), timeout: 60, seed: 5 });
