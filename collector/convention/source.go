@@ -67,6 +67,8 @@ func KnownGenerator(scope, service []byte) (name string, ok bool) {
 		return "nbomber", true
 	case "aiperf":
 		return "aiperf", true
+	case "fortiotel", "unknown_service:fortiotel": // its requests have the scope of the HTTP instrumentation
+		return "fortio", true
 	}
 	return "", false
 }
@@ -93,11 +95,17 @@ func NestsClients(scope []byte) bool {
 	return false
 }
 
+// RootsWarmUp reports whether client spans without a parent are what a generator
+// sends before its run, and leaves out of its own numbers: fortio opens each
+// connection with a request, and every other one is within a span of its run.
+func RootsWarmUp(generator string) bool { return generator == "fortio" }
+
 // PartsOfRequests reports whether the client spans of a scope are parts of
 // requests: the look-up of a name, the connection, the sending.
 func PartsOfRequests(scope []byte) bool {
 	switch string(scope) {
-	case "go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace",
+	case "go.opentelemetry.io/otel/instrumentation/httptrace", // otelhttptrace, as fortiotel uses it
+		"go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace",
 		"@opentelemetry/instrumentation-dns", "@opentelemetry/instrumentation-net":
 		return true
 	}

@@ -211,6 +211,7 @@ func TestKnownGenerator(t *testing.T) {
 	check("artillery-http", "orders-load", "artillery")
 	check("Artillery.io_metrics", "", "artillery")
 	check("opentelemetry.instrumentation.requests", "locust", "locust")
+	check("go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", "unknown_service:fortiotel", "fortio")
 	check("captures/otelgen", "otelgen", "")
 }
 

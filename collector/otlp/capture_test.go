@@ -144,6 +144,7 @@ func compareMetrics(t *testing.T, d *Decoder, md pmetric.Metrics) {
 // expectation is what a generator's own summary says of a run.
 type expectation struct {
 	Requests                int
+	MaxMs                   float64 `json:"max_ms"`
 	P95ms                   float64 `json:"p95_ms"`
 	P99ms                   float64 `json:"p99_ms"`
 	IntendedP95ms           float64 `json:"intended_p95_ms"`
@@ -221,5 +222,29 @@ func TestArtillery(t *testing.T) {
 		if leaves != 750 || len(rows)+int(nested) != 1500 {
 			t.Errorf("%s: %d leaves of %d rows, %d nested; want 750 leaves and 1500 spans", file, leaves, len(rows), nested)
 		}
+	}
+}
+
+// TestFortiotel counts the calls of the run: neither what otelhttptrace says that
+// a call is made of, nor the calls that open the connections before the run.
+func TestFortiotel(t *testing.T) {
+	t.Parallel()
+	e := readExpectation(t, "fortiotel")
+	d := NewDecoder(testTable(t))
+	var rows []flatRow
+	for _, body := range capture(t, "testdata/fortiotel/otlp.traces.pb.gz") {
+		decodeLikeOracle(t, d, "fortiotel", body)
+		rows = append(rows, flatten(d.router.batches())...)
+	}
+	var took []float64
+	for _, r := range rows {
+		took = append(took, float64(r.Row.Done-r.Row.Sent)/1e6)
+		if r.Run != "fortiotel" || r.Group.Generator != "fortio" || r.Row.Status != 200 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	// fortio's own slowest call is the one of the span, and what is around it.
+	if p50, longest := nearestRank(took, 0.5), nearestRank(took, 1); len(rows) != e.Requests || longest > e.MaxMs || longest < 0.97*e.MaxMs || p50 < 40 || p50 > 42 {
+		t.Errorf("%d rows, p50 %.1f ms, the slowest %.2f ms; fortio has %d and %.2f ms", len(rows), p50, longest, e.Requests, e.MaxMs)
 	}
 }

@@ -157,6 +157,7 @@ func (d *Decoder) readStream(scope []byte) {
 	default:
 		s.generator = s.scope
 	}
+	s.rootsWarmUp = s.known && convention.RootsWarmUp(s.generator)
 }
 
 // scopeName reads the name in an InstrumentationScope.

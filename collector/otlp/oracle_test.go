@@ -64,7 +64,10 @@ func (sp *oracleSpan) operation() bool {
 	return sp.own.is(convention.ModelOperation) || sp.own.is(convention.OutputTokens)
 }
 
-func (sp *oracleSpan) counts() bool { return sp.client() && !sp.isOuter && !sp.isInner }
+func (sp *oracleSpan) counts() bool {
+	warmUp := sp.known && convention.RootsWarmUp(sp.gen) && sp.s.ParentSpanID().IsEmpty()
+	return sp.client() && !sp.isOuter && !sp.isInner && !warmUp
+}
 
 func (o *oracle) read(td ptrace.Traces) {
 	for _, rs := range td.ResourceSpans().All() {

@@ -102,7 +102,7 @@ func (b *routed) group(g *sample.Group) (uint16, bool) {
 type stream struct {
 	source, service, generator, scope string
 	known                             bool // the generator is a known one
-	nests, parts                      bool
+	nests, parts, rootsWarmUp         bool
 	cache                             [8]place
 	hints                             [32]uint8 // by hash of a scenario, its last place in cache
 	filled, next                      int

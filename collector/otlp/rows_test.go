@@ -182,7 +182,7 @@ func TestModels(t *testing.T) {
 func TestPartsOfRequests(t *testing.T) {
 	t.Parallel()
 	d := NewDecoder(testTable(t))
-	trace := request(nil, "go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace", client(spanB, spanA), client(spanC, spanA))
+	trace := request(nil, "go.opentelemetry.io/otel/instrumentation/httptrace", client(spanB, spanA), client(spanC, spanA))
 	body := append(request(nil, "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", client(spanA, "")), trace...)
 	batches, err := d.Traces(body)
 	if err != nil {

@@ -136,7 +136,7 @@ func (d *Decoder) oneSpan(at extent) error {
 		ref = len(d.refs)
 		d.remember(at)
 	}
-	if s.kind != kindClient || d.stream.parts {
+	if s.kind != kindClient || d.stream.parts || d.stream.rootsWarmUp && s.parent == nil {
 		d.report.Counts[NotARequest]++
 		d.served.add(s)
 		return nil

@@ -124,6 +124,7 @@ func TestCaptures(t *testing.T) {
 		{"locust-grpc", []string{traces, metrics}, "locust", "S", "closed", 792, 0, []string{"closed_loop"}, []string{"telemetry_lost", "counted_twice"}},
 		{"locust-http", []string{traces, metrics}, "locust", "S", "closed", 696, 0, []string{"closed_loop"}, []string{"telemetry_lost", "counted_twice"}},
 		{"locust-http", []string{metrics}, "locust", "F", "closed", 688, 0, []string{"closed_loop"}, nil},
+		{"fortiotel", []string{traces}, "fortio", "S", "", 350, 0, []string{"no_intended_time"}, []string{"telemetry_lost"}},
 		{"k6-browser", []string{traces, metrics}, "k6", "F", "", 5, 0, nil, nil},
 		{"k6-arrival", []string{metrics}, "k6", "F", "", 2701, 0, nil, []string{"telemetry_lost"}},
 	} {
