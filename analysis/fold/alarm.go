@@ -122,7 +122,10 @@ func (a *alarms) row(g *group, r *sample.Row) {
 	if a == nil {
 		return
 	}
-	due, _, _ := a.f.due(g, r)
+	due := r.Sent // nobody knew the place of a row by its rank while the run went on
+	if a.f.ranks == nil || r.Intended != 0 {
+		due, _, _ = a.f.due(g, r)
+	}
 	named := r.Key != 0 && r.Flags&sample.RequestKey != 0
 	if r.Attempt > 0 || named && a.failed.holds(r.Key) {
 		due = r.Sent

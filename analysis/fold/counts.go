@@ -17,7 +17,7 @@ func (f *folder) count(ctx context.Context) error {
 		return nil
 	}
 	var m counts.Metrics
-	err := f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+	err := f.read(ctx, func(_ int, b *sample.Batch) error {
 		m.Add(b)
 		return ctx.Err()
 	})

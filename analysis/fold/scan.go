@@ -27,6 +27,9 @@ type folder struct {
 	blank   blank
 	many    bool // too many names were seen
 
+	ranks  *ranks // numbers of rows that carry none; nil when none can be known
+	placed *Ranks // how far they could be; nil where nothing was asked for
+
 	iterations map[sample.Series]*iterations
 	follows    bool    // iterations follow one another: no start was due
 	perEach    float64 // requests of an iteration on average; 0 when not known
@@ -138,11 +141,17 @@ func cmp3(pairs ...int64) int {
 	return 0
 }
 
+// read calls fn for every batch, in the order of the time they cover.
+func (f *folder) read(ctx context.Context, fn func(i int, b *sample.Batch) error) error {
+	f.ranks.begin()
+	return f.ev.Read(ctx, f.order, fn)
+}
+
 // each calls fn for every row that the question lets through. The row is valid
 // until fn returns.
 func (f *folder) each(ctx context.Context, fn func(g *group, r *sample.Row)) error {
 	var local []*group
-	return f.ev.Read(ctx, f.order, func(_ int, b *sample.Batch) error {
+	return f.read(ctx, func(_ int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.rowsOf(b, local, fn)
 		return ctx.Err()
@@ -160,6 +169,7 @@ func (f *folder) rowsOf(b *sample.Batch, local []*group, fn func(g *group, r *sa
 		if f.blank.scenarios {
 			r.Index = sample.NoIndex // it counts within a scenario
 		}
+		f.ranks.number(g, &r)
 		fn(g, &r)
 	}
 }
@@ -226,8 +236,8 @@ func (f *folder) newGroup(s *sample.Group) *group {
 func (f *folder) scan(ctx context.Context) error {
 	entries := f.ev.Entries()
 	var local []*group
-	again := false
-	err := f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
+	again, numbered, unplaced := false, false, false
+	err := f.read(ctx, func(i int, b *sample.Batch) error {
 		if local = f.translate(b, local[:0]); f.many {
 			return errBlank
 		}
@@ -238,9 +248,10 @@ func (f *folder) scan(ctx context.Context) error {
 			f.join.see(r)
 			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {
 				g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
-				again = true
+				again, numbered = true, true
 			}
 			again = again || r.Self != 0
+			unplaced = unplaced || unnumbered(r)
 			if !again {
 				f.measure(g, r, entries[i].Span.From)
 			}
@@ -256,6 +267,13 @@ func (f *folder) scan(ctx context.Context) error {
 		}
 	}
 	f.join.resolve()
+	if unplaced && !numbered && f.paced() {
+		ranked, err := f.rank(ctx)
+		if err != nil {
+			return err
+		}
+		again = again || ranked
+	}
 	if !again {
 		return nil
 	}
@@ -263,7 +281,7 @@ func (f *folder) scan(ctx context.Context) error {
 	for _, s := range f.sources {
 		s.newest, s.rows = math.MinInt64, 0
 	}
-	return f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
+	return f.read(ctx, func(i int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		f.rowsOf(b, local, func(g *group, r *sample.Row) { f.measure(g, r, entries[i].Span.From) })
 		return ctx.Err()
@@ -358,6 +376,8 @@ func (f *folder) due(g *group, r *sample.Row) (due int64, grade Grade, early boo
 		return r.Sent, GradeC, false
 	case r.Index != sample.NoIndex && g.stream.schedule != nil:
 		due, grade = g.stream.origin+g.stream.schedule.Offset(r.Index), GradeB
+	case f.ranks != nil && r.Attempt > 0: // its request was due when the first attempt was
+		return r.Sent, GradeB, false
 	case g.interval > 0:
 		return r.Sent, GradeE, false
 	default:

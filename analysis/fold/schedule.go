@@ -2,6 +2,7 @@ package fold
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 )
@@ -59,6 +60,29 @@ func (s *Schedule) Offset(index int64) int64 {
 	p := &s.pieces[i]
 	k := math.Max(0, float64(index)-p.first)
 	return p.from + int64(math.Round(p.after(k)*1e9))
+}
+
+// gap is the time from arrival index to the next one of its piece, ns; at least
+// the resolution of timers.
+func (s *Schedule) gap(index int64) int64 {
+	p := &s.pieces[0]
+	for i := range s.pieces {
+		if float64(index) >= s.pieces[i].first-1e-6 {
+			p = &s.pieces[i]
+		}
+	}
+	k := math.Max(0, float64(index)-p.first)
+	return max(earlyLimit, int64(1e9*(p.after(k+1)-p.after(k))))
+}
+
+// part is the schedule of one of the hosts that share it, by its share of the rate.
+func (s *Schedule) part(share float64) *Schedule {
+	out := &Schedule{pieces: slices.Clone(s.pieces)}
+	for i := range out.pieces {
+		p := &out.pieces[i]
+		p.first, p.rate, p.to = p.first*share, p.rate*share, p.to*share
+	}
+	return out
 }
 
 // after returns the seconds after which k arrivals of the piece are due.

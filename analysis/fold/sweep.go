@@ -40,7 +40,7 @@ func (f *folder) sweep(ctx context.Context, joined []request, requests int64) er
 	entries := f.ev.Entries()
 	var local []*group
 	k, held := 0, 0
-	err := f.ev.Read(ctx, f.order, func(i int, b *sample.Batch) error {
+	err := f.read(ctx, func(i int, b *sample.Batch) error {
 		// Nothing that is still unread can be due before this.
 		if h := entries[i].Span.From - f.lag; w.path.waiting() > 2*held+sweepEvery {
 			for k < len(joined) && joined[k].due < h {

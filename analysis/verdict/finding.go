@@ -227,6 +227,21 @@ func (j *judge) answered(i int) int64 {
 	return n + int64(max(0, came)*ratio(next.Outcomes[sample.OK], next.Rows))
 }
 
+// undated says why it is not known when requests were due, and what would tell.
+func (j *judge) undated() []any {
+	st := j.st
+	const set = "Set loadtest.intended_time_unix_nano or loadtest.arrival.index"
+	switch r := st.Ranks; {
+	case r != nil && r.Why != "":
+		return []any{fmt.Sprintf("The declared schedule could be matched with %s of %s requests, as %s; as to the others", human(r.Numbered), human(r.Rows), r.Why), set + "."}
+	case st.OfferedSource != "declared":
+		return []any{"No row says when its request was due", set + ", or declare the schedule of a generator that sends at a steady pace."}
+	case !st.Run.Finished && st.Process == "constant":
+		return []any{"No row says when its request was due", "When the run has ended, its sends are matched with the declared schedule."}
+	}
+	return []any{"No row says when its request was due, and the declared schedule says how many were and not when each was", set + "."}
+}
+
 // grades says what the evidence lacks.
 func (j *judge) grades() {
 	st := j.st
@@ -240,7 +255,7 @@ func (j *judge) grades() {
 	switch {
 	case st.Grade == fold.GradeS && !j.closed():
 		j.find("no_intended_time", wire.Warn, float64(st.Rows),
-			"No row says when its request was due: response times are counted from the send and miss any lateness of the generator. Set loadtest.intended_time_unix_nano, or declare the schedule and send loadtest.arrival.index.")
+			"%s: response times are counted from the send and miss any lateness of the generator. %s", j.undated()...)
 	case st.Grade == fold.GradeF:
 		j.find("counts_only", wire.Warn, float64(st.Rows),
 			"Only counts were exported: what was omitted can be bounded and not rebuilt, and no response time can be corrected.")
