@@ -82,8 +82,10 @@ func capacityText(v *wire.Verdict) string {
 		return "at least " + perSecond(*v.SaturationThroughput.Value) + ": a closed loop cannot say more"
 	case v.Knee.ServedInFull != nil:
 		return "more than " + perSecond(*v.Knee.ServedInFull)
+	case v.Knee.State == "not_reached":
+		return "not found: nothing was too much"
 	}
-	return "not found: nothing was too much"
+	return "not found: the rates of this run do not show it"
 }
 
 // afterPush says what became of the service after the load came back down.
