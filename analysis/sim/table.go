@@ -75,7 +75,7 @@ type table struct {
 
 // add adds what was seen of a request.
 func (t *table) add(due int64, kind, attempts int) {
-	row := sample.Row{Intended: due, Sent: due + t.exponential(200e3), Index: sample.NoIndex}
+	row := sample.Row{Intended: due, Sent: due + t.delay(), Index: sample.NoIndex}
 	switch kind {
 	case inTime:
 		row.Done = row.Sent + t.logNormal(InTime)
@@ -116,7 +116,7 @@ func (t *table) logNormal(median float64) int64 {
 	if t.rng == nil {
 		return int64(median)
 	}
-	return int64(median * math.Exp(0.35*t.rng.NormFloat64()))
+	return int64(median * math.Exp(0.05*t.rng.NormFloat64()))
 }
 
 // exponential draws a time that may be missed, ns.
@@ -125,4 +125,12 @@ func (t *table) exponential(mean float64) int64 {
 		return 0
 	}
 	return int64(mean * t.rng.ExpFloat64())
+}
+
+// delay draws how much later than due a request is sent, ns.
+func (t *table) delay() int64 {
+	if t.rng == nil {
+		return 0
+	}
+	return t.logNormal(150e3)
 }

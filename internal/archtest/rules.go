@@ -47,10 +47,10 @@ func layers() []Rule {
 			Name: "nothing builds on a command, the demo or the benchmarks",
 			Why:  "they are ends of the graph: wiring and examples. What two of them share belongs in a package of its own",
 			Except: []string{
-				"cmd", "demo", "internal/bench", "internal/simrun",
+				"cmd", "demo", "internal/bench", "internal/checkout", "internal/simrun",
 			},
 			Tests: true,
-			Ban:   []string{"cmd", "demo", "internal/bench", "internal/simrun"},
+			Ban:   []string{"cmd", "demo", "internal/bench", "internal/checkout", "internal/simrun"},
 		},
 		{
 			Name:  "the plugin knows only the wire types",
@@ -131,7 +131,7 @@ func details() []Rule {
 			Name: "only commands end the process",
 			Why: "whoever called must be able to keep what was acknowledged before the end; return an error. Only the " +
 				"engine of the journal may stop the process where going on would damage what it keeps",
-			Except: []string{"cmd", "demo", "internal/bench", "internal/simrun", "plugin", "collector/journal/pebble"},
+			Except: []string{"cmd", "demo", "internal/bench", "internal/checkout", "internal/simrun", "plugin", "collector/journal/pebble"},
 			Call:   []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf"},
 		},
 	}
