@@ -10,7 +10,7 @@ import (
 
 // aiperfExport is profile_export.jsonl of aiperf: a line a request. Newer builds
 // write when the credit of a request was issued, which is when it was due (grade
-// A). Requests of the warm-up are left out.
+// A) unless credits were held back. Requests of the warm-up are left out.
 func aiperfExport() Format {
 	return Format{
 		Name: "aiperf", Title: "aiperf profile export", Generator: "aiperf",
@@ -174,6 +174,7 @@ func readAiperf(_ context.Context, src *Source, sink *Sink) error {
 	src.AllowLines(16 << 20) // times between tokens are in the line
 	var r aiperfRecord
 	warmups, undated, later := 0, 0, 0
+	credits := credits{sink: sink}
 	err := lines(src, sink, func(line []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
@@ -201,8 +202,11 @@ func readAiperf(_ context.Context, src *Source, sink *Sink) error {
 		default:
 			row.Intended = min(r.issued, r.start)
 		}
-		return stop(sink.Row(&sample.Group{}, &row))
+		return stop(credits.add(&row))
 	})
+	if err == nil {
+		err = credits.flush(true)
+	}
 	if warmups > 0 {
 		sink.Warn("%d requests of the warm-up were left out", warmups)
 	}
