@@ -65,7 +65,9 @@ func (a *adviser) sent() {
 	const gain = "response times from when requests were due: what users feel, however late the generator was "
 	switch a.v.Run.Generator {
 	case "vegeta", "fortio", "jmeter", "gatling", "tsung", "ghz":
-		a.add("--schedule 'constant:RATE/s x TIME'", "with plimsoll import: "+gain+"(grade B)")
+		if a.v.Run.OfferedSource != "declared" {
+			a.add("--schedule 'constant:RATE/s x TIME'", "with plimsoll import: "+gain+"(grade B)")
+		}
 	case "oha":
 		a.add("-q RATE --latency-correction --db-url FILE", gain+"(grade A)")
 	case "k6":
@@ -77,13 +79,18 @@ func (a *adviser) sent() {
 	case "guidellm", "aiperf":
 		a.add("a newer version", "that writes when each request was due: "+gain+"(grade A)")
 	case "artillery":
-		a.add("--schedule 'constant:RATE/s x TIME'", "with plimsoll run declare, also after the run: the offered rate is known then, and alarms come sooner")
+		if a.v.Run.OfferedSource != "declared" {
+			a.add("--schedule 'constant:RATE/s x TIME'", "with plimsoll run declare, also after the run: "+gain+"where a scenario has one request (grade B)")
+		}
 	case "locust":
 		a.add("OTEL_RESOURCE_ATTRIBUTES=loadtest.expected_interval=SECONDS", "the pacing of one user: response times of grade E")
 	default:
 		a.add("loadtest.intended_time_unix_nano", "on each span, the time from the schedule and not from the clock: "+gain+"(grade A)")
 		if a.says("no_intended_time") {
 			a.add("loadtest.arrival.index", "on each span, with OTEL_RESOURCE_ATTRIBUTES=loadtest.arrival.rate=RATE: the same (grade B)")
+			if a.v.Run.OfferedSource != "declared" {
+				a.add("--schedule 'constant:RATE/s x TIME'", "with plimsoll run declare, also after the run, where the generator sends at a steady pace: the same (grade B)")
+			}
 		}
 	}
 }

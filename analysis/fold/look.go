@@ -34,6 +34,7 @@ type Look struct {
 	start   int64
 	parents recent // spans that enclose another client span
 	blank   blank
+	divided divided
 	now     Now
 }
 
@@ -85,13 +86,14 @@ func (l *Look) Update(ctx context.Context) (Now, error) {
 	return l.now, nil
 }
 
-// restart forgets everything but which names are no names.
+// restart forgets everything but which names are no names, and what the places of
+// rows count.
 func (l *Look) restart() {
-	var n blank
+	n := Look{open: l.open}
 	if l.f != nil {
-		n.scenarios, n.steps = l.f.blank.scenarios, l.f.blank.steps
+		n.blank.scenarios, n.blank.steps, n.divided = l.f.blank.scenarios, l.f.blank.steps, l.f.divided
 	}
-	*l = Look{open: l.open, blank: n}
+	*l = n
 }
 
 func (l *Look) update(ctx context.Context) error {
@@ -103,7 +105,7 @@ func (l *Look) update(ctx context.Context) error {
 	switch {
 	case l.f == nil:
 		l.f = newFolder(ev, query.Options{})
-		l.f.start, l.f.blank = math.MaxInt64, l.blank
+		l.f.start, l.f.blank, l.f.divided = math.MaxInt64, l.blank, l.divided
 		l.origins = map[*stream]int64{}
 	case !sameDeclaration(l.f.run.Declaration, run.Declaration):
 		return errAgain
@@ -115,7 +117,7 @@ func (l *Look) update(ctx context.Context) error {
 	}
 	f.run.Finished = run.Finished && !l.now.Behind
 	switch {
-	case f.many:
+	case f.many || !l.now.Behind && f.divide():
 		return errAgain
 	case f.rows == 0:
 		return nil
@@ -222,15 +224,14 @@ func (l *Look) rows(ctx context.Context, ev Evidence, want func(Entry) bool, fn 
 		local = f.translate(b, local[:0])
 		f.meter.add(b, arrivalMetric)
 		f.addIterations(b)
+		f.places(b, local)
 		for k := range b.Sent {
 			r := b.Row(k)
 			if l.nested(&r) {
 				continue
 			}
 			g := local[r.Group]
-			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {
-				g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
-			}
+			g.begin(&r)
 			fn(g, &r)
 		}
 		return ctx.Err()

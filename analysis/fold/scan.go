@@ -35,6 +35,7 @@ type folder struct {
 	perEach    float64 // requests of an iteration on average; 0 when not known
 
 	declared *Schedule
+	divided  divided
 	start    int64 // start of the declared schedule
 	join     joiner
 
@@ -101,7 +102,9 @@ type streamKey struct {
 // stream is a set of rows that count one schedule.
 type stream struct {
 	schedule *Schedule
+	declared bool  // it is the declared one, or a part of it
 	origin   int64 // when index 0 was due; MaxInt64 when no row has an index
+	numbers  numbers
 }
 
 // named is a load step known only by the name on its rows.
@@ -221,7 +224,7 @@ func (f *folder) newGroup(s *sample.Group) *group {
 		case s.Rate > 0:
 			g.stream.schedule = ConstantSchedule(s.Rate)
 		case f.declared != nil:
-			g.stream.schedule = f.declared
+			g.stream.schedule, g.stream.declared = f.partly(), true
 		}
 	}
 	f.groups[*s] = g
@@ -243,11 +246,11 @@ func (f *folder) scan(ctx context.Context) error {
 		}
 		f.meter.add(b, arrivalMetric)
 		f.addIterations(b)
+		f.places(b, local)
 		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {
 			f.join.see(r)
-			if r.Index != sample.NoIndex && r.Intended == 0 && g.stream.schedule != nil {
-				g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
+			if g.begin(r) {
 				again, numbered = true, true
 			}
 			again = again || r.Self != 0
@@ -267,6 +270,11 @@ func (f *folder) scan(ctx context.Context) error {
 		}
 	}
 	f.join.resolve()
+	if f.divide() {
+		if err := f.each(ctx, func(g *group, r *sample.Row) { g.begin(r) }); err != nil {
+			return err
+		}
+	}
 	if unplaced && !numbered && f.paced() {
 		ranked, err := f.rank(ctx)
 		if err != nil {
@@ -286,6 +294,16 @@ func (f *folder) scan(ctx context.Context) error {
 		f.rowsOf(b, local, func(g *group, r *sample.Row) { f.measure(g, r, entries[i].Span.From) })
 		return ctx.Err()
 	})
+}
+
+// begin moves the beginning of the schedule that a row counts, so that the row was
+// not sent before it was due; it reports whether the row counts one.
+func (g *group) begin(r *sample.Row) bool {
+	if r.Index == sample.NoIndex || r.Intended != 0 || g.stream.schedule == nil {
+		return false
+	}
+	g.stream.origin = min(g.stream.origin, r.Sent-g.stream.schedule.Offset(r.Index))
+	return true
 }
 
 // Names of the metrics that describe the run's own arrivals (DESIGN section 4).

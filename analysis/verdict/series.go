@@ -15,7 +15,7 @@ import (
 
 // Series returns columns over time, at most opt.MaxPoints cells. A cell says
 // null where the data cannot: no requests, dropped arrivals above 1 %, steps whose
-// arrivals are missing, time past the settled horizon.
+// arrivals are missing, time past the settled horizon (but for in_flight_provisional).
 func (a Analysis) Series(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.SeriesAnswer, error) {
 	st, err := a.state(ctx, ev, opt)
 	if err != nil {
@@ -75,13 +75,15 @@ func (v *viewer) value(name string, c *fold.Cell) *float64 {
 	if v.st.SampledRows > 0 && !strings.Contains(name, "_p") {
 		return nil
 	}
-	settled := v.st.Run.Finished || c.To <= v.st.Horizon.At
+	if name == "in_flight_provisional" {
+		return per(c.InFlight.Seconds(), c.Seconds())
+	}
+	if !v.st.Run.Finished && c.To > v.st.Horizon.At {
+		return nil // what has come by now is less than what happened: a rate of 0 would be no rate
+	}
 	rate := func(n int64) *float64 { return per(float64(n), c.Seconds()) }
 	switch name {
 	case "offered":
-		if !settled {
-			return nil
-		}
 		return rate(c.Due + c.Dropped)
 	case "sent":
 		return rate(c.Sent)
@@ -111,17 +113,12 @@ func (v *viewer) value(name string, c *fold.Cell) *float64 {
 		o, _ := sample.ParseOutcome(name)
 		return rate(c.Ended[o])
 	case "in_flight":
-		if !settled {
-			return nil
-		}
-		return per(c.InFlight.Seconds(), c.Seconds())
-	case "in_flight_provisional":
 		return per(c.InFlight.Seconds(), c.Seconds())
 	}
-	return v.quantile(name, c, settled)
+	return v.quantile(name, c)
 }
 
-func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
+func (v *viewer) quantile(name string, c *fold.Cell) *float64 {
 	kind, label, ok := strings.Cut(name, "_p")
 	q := map[string]float64{"50": 0.5, "90": 0.9, "95": 0.95, "99": 0.99, "999": 0.999}[label]
 	if !ok || q == 0 || slices.ContainsFunc(v.lacking, func(s *fold.Step) bool { return c.From < s.To && c.To > s.From }) {
@@ -131,7 +128,7 @@ func (v *viewer) quantile(name string, c *fold.Cell, settled bool) *float64 {
 	switch kind {
 	case "response":
 		drops := ratio(c.Dropped, c.Due+c.Dropped) > dropLimit
-		if c.Response == nil || !settled || drops || v.j.closed() && !v.j.fixed() && v.st.Grade != fold.GradeE {
+		if c.Response == nil || drops || v.j.closed() && !v.j.fixed() && v.st.Grade != fold.GradeE {
 			return nil
 		}
 		return c.Response.Plain(q)

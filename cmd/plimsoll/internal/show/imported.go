@@ -24,7 +24,7 @@ func Imported(w io.Writer, i *wire.Imported) error {
 	if i.StartedAt != nil && i.EndedAt != nil {
 		lasts = " over " + seconds(i.EndedAt.Sub(*i.StartedAt).Seconds())
 	}
-	p.line("%s: %s%s, grade %s (%s)", Text(i.Run), what, lasts, Text(i.Grade), Text(i.Title))
+	p.line("%s: %s%s, rows of grade %s (%s)", Text(i.Run), what, lasts, Text(i.Grade), Text(i.Title))
 	if i.Duplicate {
 		p.line("  all of it had been imported before: nothing has changed")
 	}
