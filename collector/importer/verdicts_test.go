@@ -64,6 +64,12 @@ func furtherVerdicts() []judged {
 		{file: "aiperf.jsonl", grade: "S", sent: 25, failed: 3},
 		{file: "aiperf-constant.jsonl.gz", grade: "A", sent: 60, response: map[string]float64{"p50": 1.2876}, width: 0.02},
 		{file: "guidellm-constant.json.gz", grade: "A", sent: 37, failed: 4, loop: "open"},
+		{file: "aiperf-poisson.jsonl.gz", grade: "A", sent: 117, service: map[string]float64{"p50": 0.2925}, width: 0.01},
+		{file: "aiperf-closed.jsonl.gz", grade: "S", sent: 60, loop: "closed", saturation: 13.2, refused: "closed loop", findings: []string{"closed_loop"}},
+		{file: "aiperf-capped.jsonl.gz", grade: "S", sent: 60, loop: "unknown", findings: []string{"no_intended_time"}},
+		{file: "vllm-poisson.json.gz", grade: "A", sent: 100, loop: "open", service: map[string]float64{"p50": 0.292}, width: 0.005},
+		{file: "vllm-capped.json.gz", grade: "A", sent: 80, loop: "open", response: map[string]float64{"p50": 1.41}, width: 0.01, findings: []string{"late_sends"}},
+		{file: "guidellm-over.json.gz", grade: "A", sent: 101, failed: 33, loop: "open", findings: []string{"unstable_step"}},
 		{file: "guidellm.json", grade: "S", failed: 2},
 	}
 }
