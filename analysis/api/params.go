@@ -93,6 +93,11 @@ func options(r *http.Request, extra ...string) (query.Options, error) {
 			return o, err
 		}
 	}
+	if slices.Contains(extra, "steps") {
+		if o.Steps, err = indexes(q); err != nil {
+			return o, err
+		}
+	}
 	for _, text := range q["objective"] {
 		objective, err := grammar.ParseObjective(text)
 		if err != nil {
@@ -104,6 +109,22 @@ func options(r *http.Request, extra ...string) (query.Options, error) {
 		return o, badParameter("objective", fmt.Sprintf("is given more than %d times", maxObjectives), "")
 	}
 	return o, nil
+}
+
+// indexes reads the steps that are asked for.
+func indexes(q url.Values) ([]int, error) {
+	var out []int
+	for part := range strings.SplitSeq(q.Get("steps"), ",") {
+		if part == "" {
+			continue
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return nil, badParameter("steps", strconv.Quote(clip(part))+" is not the index of a step", "write them like 0,1,2")
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 func seconds(q url.Values, name string) (*float64, error) {

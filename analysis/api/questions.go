@@ -63,7 +63,7 @@ func (s *Server) series(w http.ResponseWriter, r *http.Request) error {
 
 // spectrum answers GET …/spectrum.
 func (s *Server) spectrum(w http.ResponseWriter, r *http.Request) error {
-	return ask(s, w, r, "spectrum", s.deps.Analysis.Spectrum, "max_points")
+	return ask(s, w, r, "spectrum", s.deps.Analysis.Spectrum, "max_points", "steps")
 }
 
 // heatmap answers GET …/heatmap.

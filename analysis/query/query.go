@@ -23,6 +23,7 @@ type Options struct {
 	Objectives         []wire.Objective // replace the declared objectives; nil keeps those
 	MaxPoints          int              // upper bound of points in time; 0 leaves it to the analysis
 	Names              []string         // columns of a series
+	Steps              []int            // of a spectrum: the steps, by their index; empty is the whole run
 }
 
 // KnownSeries reports whether a column of that name may be asked for.

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
+	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/fold/foldtest"
 	"github.com/plimsoll/plimsoll/analysis/query"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/sim"
+	"github.com/plimsoll/plimsoll/analysis/verdict"
 )
 
 // published are the rows of a published table, with its steps declared.
@@ -87,7 +89,9 @@ func TestPublishedBefore(t *testing.T) {
 		{Offered: 550, Completed: 441, Goodput: 88, Dropped: 0.041},
 		{Offered: 600, Completed: 337, Goodput: 0, Dropped: 0.22},
 	}
-	v := judge(t, published(rungs, 480, 120), query.Options{})
+	ev := published(rungs, 480, 120)
+	spectra(t, ev)
+	v := judge(t, ev, query.Options{})
 	counted(t, v, rungs)
 	if got := classes(v); got != "stable stable stable stable lossy lossy lossy" {
 		t.Errorf("classes %s", got)
@@ -119,6 +123,30 @@ func TestPublishedBefore(t *testing.T) {
 		t.Errorf("%s: %s", v.Outcome, v.Headline)
 	}
 	t.Log(v.Headline)
+}
+
+// spectra: of steps that dropped nothing there is one, with the step that did there is none.
+func spectra(t *testing.T, ev fold.Evidence) {
+	t.Helper()
+	count := func(steps ...int) int64 {
+		got, err := verdict.Analysis{}.Spectrum(t.Context(), ev, query.Options{Steps: steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Response) == 0 {
+			return 0
+		}
+		return got.Response[len(got.Response)-1].Count
+	}
+	if all, one, other := count(0, 1), count(0), count(1); all != one+other || one == 0 || one == other {
+		t.Errorf("spectra of %d and %d requests make one of %d", one, other, all)
+	}
+	if n := count(); n != 0 {
+		t.Errorf("a run that dropped 4.6 %% has a spectrum of %d requests", n)
+	}
+	if n := count(0, 5); n != 0 {
+		t.Errorf("steps of which one dropped 4.1 %% have a spectrum of %d requests", n)
+	}
 }
 
 // says asks for a finding of the code that holds all the parts.

@@ -17,7 +17,8 @@ const spectrumTicks = 5
 
 // Spectrum returns the percentile spectrum of the whole run: response times of
 // everybody who was due, and service times as an uncorrected tool has them.
-// Where percentiles are refused the response side is empty.
+// Of some steps it is what they have together after their warm-up. Where percentiles
+// are refused the response side is empty.
 func (a Analysis) Spectrum(ctx context.Context, ev fold.Evidence, opt query.Options) (*wire.Spectrum, error) {
 	st, err := a.state(ctx, ev, opt)
 	if err != nil {
@@ -25,16 +26,31 @@ func (a Analysis) Spectrum(ctx context.Context, ev fold.Evidence, opt query.Opti
 	}
 	j := newJudge(st, nil)
 	out := &wire.Spectrum{Response: []wire.SpectrumPoint{}, Service: []wire.SpectrumPoint{}}
-	if slices.ContainsFunc(st.Steps, j.lacks) {
+	parts, all := []*fold.Step{st.Totals}, st.Steps
+	if len(opt.Steps) > 0 {
+		all = slices.DeleteFunc(slices.Clone(st.Steps), func(s *fold.Step) bool { return !slices.Contains(opt.Steps, s.Index) })
+		parts = all
+	}
+	if slices.ContainsFunc(all, j.lacks) {
 		return out, nil
 	}
-	total := &judged{Step: st.Totals, wire: &wire.Step{}}
-	total.wire.DroppedRatio = ratio(st.Totals.Dropped, st.Totals.Rows+st.Totals.Dropped)
-	if j.refusal(total) == "" {
-		out.Response = spectrum(st.Totals.Response)
+	felt := response.NewCohort(3)
+	sent := &response.Cohort{Exact: response.New(3), Censored: response.New(3)}
+	answers, services := len(parts) > 0, len(parts) > 0
+	for _, s := range parts {
+		t := &judged{Step: s, wire: &wire.Step{DroppedRatio: ratio(s.Dropped, s.Rows+s.Dropped)}}
+		if answers = answers && j.refusal(t) == ""; answers {
+			felt.Merge(s.Response)
+		}
+		if services = services && t.serviceRefusal() == ""; services {
+			sent.Exact.Merge(s.Service)
+		}
 	}
-	if total.serviceRefusal() == "" {
-		out.Service = spectrum(&response.Cohort{Exact: st.Totals.Service, Censored: response.New(3)})
+	if answers {
+		out.Response = spectrum(felt)
+	}
+	if services {
+		out.Service = spectrum(sent)
 	}
 	return out, nil
 }

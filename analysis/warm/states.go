@@ -99,7 +99,7 @@ func (s *States) succeed(part, key string) {
 
 // question is the part of the options that the fold depends on.
 func question(opt query.Options) string {
-	opt.Objectives, opt.MaxPoints, opt.Names = nil, 0, nil
+	opt.Objectives, opt.MaxPoints, opt.Names, opt.Steps = nil, 0, nil, nil
 	text, _ := json.Marshal(opt) // pointers to numbers, times and text: it cannot fail
 	return string(text)
 }
