@@ -67,3 +67,41 @@ func TestBreakAtTheEnd(t *testing.T) {
 		t.Errorf("%s: %s", s.State, s.Reason)
 	}
 }
+
+// TestSeriesEndWhereTheySettle: what has come by now of the newest seconds is
+// less than what happened in them, so nothing but what says so is shown of them.
+func TestSeriesEndWhereTheySettle(t *testing.T) {
+	t.Parallel()
+	rows := steady(6000, 10e6, 5e6)
+	rows = append(rows, foldtest.Row(start+55e9+1, start+55e9+1, start+70e9)) // slow, and the last to be heard of
+	deadline := 1.0
+	ev := evidence(openLoop, rows, &wire.Declaration{Steps: []wire.DeclareStep{{DurationS: 100, RatePerS: 100}}, DeadlineS: &deadline})
+	ev.Of.Finished = false
+	v := judge(t, ev, query.Options{})
+	if v.Horizon.At == nil {
+		t.Fatal("nothing has settled")
+	}
+	names := slices.DeleteFunc(query.SeriesNames(), func(n string) bool { return strings.HasPrefix(n, "queue:") })
+	got, err := verdict.Analysis{}.Series(t.Context(), ev, query.Options{Names: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := 0
+	for i, at := range got.Time[:len(got.Time)-1] {
+		settled := !got.Time[i+1].After(*v.Horizon.At)
+		if !settled {
+			past++
+		}
+		if !settled && got.Columns["service_p50"][i] != nil {
+			t.Errorf("service_p50 at %s, settled until %s", at, v.Horizon.At)
+		}
+		for _, name := range []string{"completed", "sent", "goodput", "error", "dropped", "in_flight"} {
+			if has := got.Columns[name][i] != nil; has != settled {
+				t.Errorf("%s at %s, settled until %s: has a number %t", name, at, v.Horizon.At, has)
+			}
+		}
+	}
+	if past == 0 {
+		t.Errorf("no cell lies past %s: %v", v.Horizon.At, got.Time)
+	}
+}
