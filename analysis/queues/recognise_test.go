@@ -83,6 +83,9 @@ func TestRecognise(t *testing.T) {
 		{"vllm_num_requests_running", "", "", sample.Gauge, Queue{Name: "vllm:num_requests_running", Kind: Running}},
 		{"vllm:request_queue_time_seconds", "", "", sample.Histogram, Queue{Name: "vllm:request_queue_time_seconds", Kind: Wait}},
 		{"vllm:gpu_cache_usage_perc", "", "", sample.Gauge, Queue{Name: "vllm:kv_cache_usage_perc", Kind: Utilisation, Merge: Most}},
+		{"vllm:admission_rejections_total", "model_name=m,reason=queue_full", "", sample.Counter, Queue{Name: "vllm:admission_rejections", Kind: Rejected, Place: "m"}},
+		{"vllm:e2e_request_latency_seconds", "engine=0,model_name=m", "", sample.Histogram, Queue{Name: "vllm:e2e_request_latency_seconds", Kind: Duration, Place: "0/m"}},
+		{"vllm:kv_cache_usage_perc", "engine=0,model_name=m", "", sample.Gauge, Queue{Name: "vllm:kv_cache_usage_perc", Kind: Utilisation, Merge: Most, Place: "0/m"}},
 		{"nv_inference_pending_request_count", "model=m", "", sample.Gauge, Queue{Name: "nv_inference_pending_request_count", Kind: Waiting, Place: "m"}},
 		{"nv_inference_queue_duration_us", "model=m", "", sample.Counter, Queue{Name: "nv_inference_queue_duration", Kind: Wait, Scale: 1e-6, Place: "m"}},
 		{"nv_trt_llm_request_metrics", "request_type=waiting", "", sample.Gauge, Queue{Name: "nv_trt_llm_request_metrics", Kind: Waiting}},
@@ -126,6 +129,7 @@ func TestNotQueues(t *testing.T) {
 		why, name, attributes, unit string
 		kind                        sample.Kind
 	}{
+		{"parts of vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason", "engine=0,model_name=m,reason=capacity", "", sample.Gauge},
 		{"idle keep-alive connections", "nginx.connections_current", "state=waiting", "{connections}", sample.UpDown},
 		{"the same by its exporter", "nginx_connections_waiting", "", "", sample.Gauge},
 		{"threads that exist", "jvm.thread.count", "jvm.thread.state=waiting", "{thread}", sample.UpDown},

@@ -20,6 +20,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 var captures = flag.String("captures", "testdata", "folder of captured exports to decode")
@@ -246,5 +248,25 @@ func TestFortiotel(t *testing.T) {
 	// fortio's own slowest call is the one of the span, and what is around it.
 	if p50, longest := nearestRank(took, 0.5), nearestRank(took, 1); len(rows) != e.Requests || longest > e.MaxMs || longest < 0.97*e.MaxMs || p50 < 40 || p50 > 42 {
 		t.Errorf("%d rows, p50 %.1f ms, the slowest %.2f ms; fortio has %d and %.2f ms", len(rows), p50, longest, e.Requests, e.MaxMs)
+	}
+}
+
+// TestVLLM: spans of a model server are no requests of a run, but what they say
+// of its queue is kept.
+func TestVLLM(t *testing.T) {
+	t.Parallel()
+	d := NewDecoder(testTable(t))
+	want := map[string]float64{"gen_ai.latency.time_in_queue": 5, "gen_ai.latency.e2e": 19.5}
+	for _, body := range capture(t, "testdata/vllm/otlp.traces.pb.gz") {
+		decodeLikeOracle(t, d, "vllm", body)
+		for _, p := range flattenPoints(d.router.batches()) {
+			if p.Run != sample.Telemetry || p.Point.Histogram == nil || p.Point.Histogram.Count != 50 || math.Abs(p.Point.Value-want[p.Series.Name]) > 1e-6 {
+				t.Errorf("%+v %+v", p, p.Point.Histogram)
+			}
+			delete(want, p.Series.Name)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
 	}
 }
