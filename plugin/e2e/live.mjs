@@ -1,0 +1,92 @@
+// A run while it goes on: the demonstration's own service and generator, first as
+// it overloads, then with its fix. The dashboard follows, the rule fires and
+// resolves, and the pictures are taken during the run.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { ask, expect, newPage, open, panels, quiet, runs, source, until, wait } from './browser.mjs';
+import { stateOf } from './rules.mjs';
+
+const program = process.env.PLIMSOLL ?? fileURLToPath(new URL('../../bin/plimsoll', import.meta.url));
+const server = process.env.PLIMSOLL_URL ?? `http://${process.env.PLIMSOLL_HTTP_ADDR ?? '127.0.0.1:4319'}`;
+const otlp = process.env.PLIMSOLL_OTLP_GRPC_ADDR ?? '127.0.0.1:4317';
+
+/** Starts a demonstration of one and a half minutes; its id, and when it is over. */
+async function demonstrate(fixed) {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PLIMSOLL_')));
+  const child = spawn(program, ['demo', '--server', server, '--otlp', otlp, '--scale', '1.5', ...(fixed ? ['--fixed'] : [])], { env });
+  let said = '';
+  child.stdout.on('data', (text) => (said += text));
+  child.stderr.on('data', (text) => (said += text));
+  const over = new Promise((resolve) => child.on('close', (code) => resolve(code)));
+  const ended = over.then((code) => ({ code, said }));
+  const id = await until('demonstration starts', 20, async () => said.match(/^run (\S+) on/m)?.[1]);
+  return { id, ended };
+}
+
+const state = async (id) => (await runs()).find((r) => r.run === id)?.state;
+
+/** When the settled and the provisional curve of what is in flight end, in milliseconds. */
+function ends(frame) {
+  const values = (name) => frame.data.values[frame.schema.fields.findIndex((f) => f.name === name)];
+  const last = (name) => {
+    const column = values(name);
+    let i = column.length - 1;
+    while (i >= 0 && column[i] === null) {
+      i--;
+    }
+    return i < 0 ? undefined : values('time')[i];
+  };
+  return { settled: last('in_flight'), provisional: last('in_flight_provisional') };
+}
+
+/** Follows a live run on the dashboard, and takes its picture before it ends. */
+async function follow(browser, id, shots, name, holds) {
+  const page = await newPage(browser, 2400);
+  const looks = [];
+  page.on('response', (r) => {
+    const asked = r.url().includes('/api/ds/query') ? r.request().postDataJSON().queries : [];
+    if (asked.some((q) => q.names?.includes('in_flight_provisional'))) {
+      r.json().then((json) => looks.push({ at: Date.now(), ...ends(Object.values(json.results)[0].frames[0]) })).catch(() => undefined);
+    }
+  });
+  await open(page, `/d/plimsoll-live?var-run=${id}&var-ds=${source}&from=now-2m&to=now&refresh=5s&kiosk`, 1500);
+  const before = looks.length;
+  await until(`${name}: three refreshes`, 40, async () => looks.length >= before + 3);
+  const [first, second] = looks.slice(-2);
+  expect(`${name}: refreshes every 5 s`, second.at - first.at > 3000 && second.at - first.at < 9000, looks);
+  expect(`${name}: what has settled moves on`, second.settled > first.settled, looks);
+  expect(`${name}: what is provisional moves on`, second.provisional > first.provisional, looks);
+  expect(`${name}: the provisional is ahead of the settled`, second.provisional > second.settled, looks);
+  const alarm = await until(`${name}: the rule ${holds}`, 75, async () => (await stateOf('PlimsollUnstable', 'orders')) === holds).then(
+    () => true,
+    (e) => String(e)
+  );
+  expect(`${name}: the rule is ${holds} while the run goes on`, alarm === true && (await state(id)) === 'live', alarm);
+  await quiet(page, 1000); // between two refreshes, so that all panels are of the same moment
+  const seen = await panels(page);
+  await page.screenshot({ path: `${shots}/${name}.png` });
+  expect(`${name}: the picture is of a live run`, (await state(id)) === 'live' && /live/i.test(seen.find((p) => p.title === 'State')?.text ?? ''), seen);
+  for (const p of seen) {
+    expect(`${name}: ${p.title} has no error`, !p.error && !/No data|unexpected error/i.test(p.text), p.text);
+  }
+  const { frames } = await ask({ queryType: 'verdict', run: id });
+  const notices = frames.flatMap((f) => f.schema.meta?.notices ?? []).map((n) => n.text);
+  expect(`${name}: says until when it has settled`, notices.some((n) => /settled up to/.test(n)), notices);
+  await page.context().close();
+}
+
+/** The demonstration before and after its fix, live; returns the ids of its runs. */
+export async function live(browser, shots) {
+  await until('no other demonstration runs', 240, async () => !(await runs()).some((r) => r.generator === 'plimsoll-demo' && r.state === 'live'));
+  const ids = [];
+  for (const [name, fixed, holds] of [['live-unstable', false, 'alerting'], ['live-healthy', true, 'normal']]) {
+    const { id, ended } = await demonstrate(fixed);
+    ids.push(id);
+    await wait(15_000); // the first steps
+    await follow(browser, id, shots, name, holds);
+    const { code, said } = await ended;
+    expect(`${name}: the demonstration ends well`, code === 0, said.slice(-400));
+    await wait(10_000); // the service of this run is none of the next one's
+  }
+  return ids;
+}
