@@ -51,7 +51,7 @@ func after() *example {
 		{Offered: 600, Completed: 459, Goodput: 459, Shed: 141},
 		{Offered: 700, Completed: 458, Goodput: 458, Shed: 242},
 	}}
-	return e.last(sim.Rung{Offered: 300, Completed: 150, Goodput: 150, Shed: 150, Seconds: 11},
+	return e.last(sim.Rung{Offered: 300, Completed: 200, Goodput: 200, Shed: 100, Seconds: 11},
 		sim.Rung{Offered: 300, Completed: 300, Goodput: 300, Seconds: stepS - 11})
 }
 

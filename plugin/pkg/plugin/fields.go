@@ -18,7 +18,7 @@ const (
 // Colours by their names in Grafana, so that themes can change them.
 const (
 	green  = "green"
-	yellow = "yellow"
+	yellow = "dark-yellow" // the plain one cannot be read on white
 	orange = "orange"
 	red    = "red"
 	purple = "purple"

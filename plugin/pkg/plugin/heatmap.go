@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,6 +105,10 @@ func (d *Datasource) goodput(ctx context.Context, q *Query) (data.Frames, error)
 		}
 		if title == "" {
 			title = "step " + strconv.Itoa(s.Step+1)
+		}
+		if !slices.ContainsFunc(s.Goodput, func(v *float64) bool { return v != nil }) {
+			warn(f, title+": no goodput for any deadline.")
+			continue
 		}
 		f.Fields = append(f.Fields, unit(field("step_"+strconv.Itoa(s.Step), title, s.Goodput), unitRate))
 	}

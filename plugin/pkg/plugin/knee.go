@@ -27,19 +27,17 @@ func kneeFrames(v *wire.Verdict) data.Frames {
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b *wire.Step) int { return cmp.Compare(*a.Offered, *b.Offered) })
-	points := table(
-		"steps",
-		unit(field("offered", "Offered", column(steps, func(s *wire.Step) *float64 { return s.Offered })), unitRate),
-		colour(unit(field("completed", "Completed", column(steps, func(s *wire.Step) *float64 { return s.Completed })), unitRate), blue),
-		colour(unit(field("goodput", "Goodput", column(steps, func(s *wire.Step) *float64 { return s.Goodput })), unitRate), green),
-		colour(unit(field("p99", "p99 response", column(steps, func(s *wire.Step) *float64 {
+	out := data.Frames{
+		curve("completed", "Completed", unitRate, blue, steps, func(s *wire.Step) *float64 { return s.Completed }),
+		curve("goodput", "Goodput", unitRate, green, steps, func(s *wire.Step) *float64 { return s.Goodput }),
+		curve("p99", "p99 response", unitSeconds, orange, steps, func(s *wire.Step) *float64 {
 			return valid(&s.ResponseTime, &s.ResponseTime.P99)
-		})), unitSeconds), orange),
-		field("step", "Step", column(steps, func(s *wire.Step) string { return stepName(s) + ", " + orDash(s.Class) })),
-		field("p99_text", "p99", column(steps, func(s *wire.Step) string { return number(&s.ResponseTime, &s.ResponseTime.P99) })),
-	)
+		}),
+		large(curve("p99_above", "p99 is above", unitSeconds, "dark-orange", steps, above)),
+	}
+	points := out[0]
+	out = append(out[:1], slices.DeleteFunc(out[1:], func(f *data.Frame) bool { return f.Rows() == 0 })...)
 	refusals(points, steps)
-	out := data.Frames{shown(points, "xychart")}
 	if len(steps) == 0 {
 		return out
 	}
@@ -50,16 +48,42 @@ func kneeFrames(v *wire.Verdict) data.Frames {
 	} else {
 		info(points, "Capacity "+capacityText(v)+".")
 	}
-	if len(after) > 0 {
-		y := colour(unit(field("completed", "Completed, after the push", column(after, func(s *wire.Step) *float64 { return s.Completed })), unitRate), purple)
-		custom(custom(y, "show", "points"), "pointSize", map[string]any{"fixed": 12})
-		out = append(out, shown(table("after", unit(field("offered", "Offered", column(after, func(s *wire.Step) *float64 { return s.Offered })), unitRate), y,
-			field("step", "Step", column(after, func(s *wire.Step) string { return stepName(s) + ", " + orDash(s.Class) }))), "xychart"))
+	if f := large(curve("after", "Completed, after the push", unitRate, purple, after, func(s *wire.Step) *float64 { return s.Completed })); f.Rows() > 0 {
+		out = append(out, f)
 	}
 	if k := v.Knee.Offered; k != nil {
 		info(points, fmt.Sprintf("Knee at %s offered; beyond it %s.", perSecond(*k), shape(v)))
 	}
 	return out
+}
+
+// curve is one line over the offered rate, of the steps that have a number: an XY
+// chart draws a null as 0.
+func curve(name, title, id, with string, steps []*wire.Step, get func(s *wire.Step) *float64) *data.Frame {
+	var x, y []float64
+	var step []string
+	for _, s := range steps {
+		if v := get(s); v != nil {
+			x, y, step = append(x, *s.Offered), append(y, *v), append(step, stepName(s)+", "+orDash(s.Class))
+		}
+	}
+	f := colour(unit(field(name, title, y), id), with)
+	f.Config.SetMin(0)
+	return shown(table(name, unit(field("offered", "Offered", x), unitRate), f, field("step", "Step", step)), "xychart")
+}
+
+// large shows a curve as large points.
+func large(f *data.Frame) *data.Frame {
+	custom(custom(f.Fields[1], "show", "points"), "pointSize", map[string]any{"fixed": 12})
+	return f
+}
+
+// above is a p99 that is known to lie higher.
+func above(s *wire.Step) *float64 {
+	if e := &s.ResponseTime.P99; s.ResponseTime.Valid && e.Value == nil {
+		return e.Lo
+	}
+	return nil
 }
 
 // line is a straight line over the whole width of the chart.

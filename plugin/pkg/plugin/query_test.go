@@ -115,11 +115,19 @@ func TestElapsedClockStartsAtZero(t *testing.T) {
 	s := newServer(t)
 	start := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
 	s.instead["series"] = wire.SeriesAnswer{
-		Time: []time.Time{start, start.Add(time.Second)}, Columns: map[string][]*float64{"offered": {new(1.0), nil}},
+		Time:    []time.Time{start, start.Add(time.Second), start.Add(2 * time.Second)},
+		Columns: map[string][]*float64{"offered": {new(1.0), nil, new(3.0)}, "goodput": {nil, nil, nil}},
 	}
-	f := s.one(t, `{"queryType":"series","names":["offered"],"clock":"elapsed","prefix":"before: "}`).Frames[0]
-	if f.Fields[0].At(0) != 0.0 || f.Fields[0].At(1) != 1.0 || f.Fields[1].Config.DisplayNameFromDS != "before: Offered" {
+	got := s.one(t, `{"queryType":"series","names":["offered","goodput"],"clock":"elapsed","prefix":"before: "}`)
+	if len(got.Frames) != 1 {
+		t.Fatalf("%d curves, want one: an XY chart draws a null as 0", len(got.Frames))
+	}
+	f := got.Frames[0]
+	if f.Rows() != 2 || f.Fields[0].At(0) != 0.0 || f.Fields[0].At(1) != 2.0 || f.Fields[1].At(1) != 3.0 || f.Fields[1].Config.DisplayNameFromDS != "before: Offered" {
 		t.Errorf("clock %v %v, name %q", f.Fields[0].At(0), f.Fields[0].At(1), f.Fields[1].Config.DisplayNameFromDS)
+	}
+	if !strings.Contains(notices(got), "Goodput: no number at any time") {
+		t.Errorf("notices %q", notices(got))
 	}
 }
 

@@ -72,7 +72,32 @@ func (d *Datasource) series(ctx context.Context, q *Query) (data.Frames, error) 
 	for _, text := range doubts(v) {
 		info(f, text)
 	}
+	if q.Clock == "elapsed" {
+		return curves(f), nil
+	}
 	return data.Frames{shown(f, "timeseries")}, nil
+}
+
+// curves divides a frame into one for each column, without its nulls: an XY chart
+// draws a null as 0.
+func curves(f *data.Frame) data.Frames {
+	out := data.Frames{}
+	for i := 1; i < len(f.Fields); i++ {
+		var x, y []float64
+		for k := range f.Fields[i].Len() {
+			if v, ok := f.Fields[i].At(k).(*float64); ok && v != nil {
+				x, y = append(x, f.Fields[0].At(k).(float64)), append(y, *v)
+			}
+		}
+		values, clock := field(f.Fields[i].Name, "", y), field(f.Fields[0].Name, "", x)
+		values.Config, values.Labels, clock.Config = f.Fields[i].Config, f.Fields[i].Labels, f.Fields[0].Config
+		out = append(out, shown(table(f.Fields[i].Name, clock, values), "xychart"))
+	}
+	if len(out) == 0 {
+		return append(out, f)
+	}
+	out[0].Meta.Notices = f.Meta.Notices
+	return out
 }
 
 // silence says why a column may have no number.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/grafana/grafana-plugin-sdk-go/data"
 
@@ -19,15 +19,24 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 	if err != nil {
 		return nil, err
 	}
-	got, err := d.client.Spectrum(ctx, v.Run.ID, q.params())
+	asked := picked(v, q)
+	with := q.params()
+	if q.Step != "" {
+		with.Set("steps", indexes(asked))
+	}
+	got, err := d.client.Spectrum(ctx, v.Run.ID, with)
 	if err != nil {
 		return nil, err
 	}
 	left := ""
-	if len(got.Response) == 0 {
-		if got, left, err = d.stretch(ctx, q, v, got); err != nil {
+	if shown := stretch(asked); len(got.Response) == 0 && len(shown) > 0 {
+		with.Set("steps", indexes(shown))
+		if got, err = d.client.Spectrum(ctx, v.Run.ID, with); err != nil {
 			return nil, err
 		}
+		left = fmt.Sprintf("Only the steps %s to %s: the percentiles of the whole are refused.",
+			stepName(shown[0]), stepName(shown[len(shown)-1]))
+		asked = shown
 	}
 	out := data.Frames{
 		spectrumFrame("response", "Response time, corrected", orange, got.Response),
@@ -47,8 +56,8 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 			break
 		}
 	}
-	if len(v.Steps) > 1 {
-		info(out[0], "All steps of the run together: rates are mixed.")
+	if len(asked) > 1 {
+		info(out[0], "All these steps together: rates are mixed.")
 	}
 	for _, text := range doubts(v) {
 		info(out[0], text)
@@ -56,40 +65,31 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 	return out, nil
 }
 
-// stretch asks for the longest stretch of steps whose percentiles are not refused,
-// where those of the whole run are, and says what is left out.
-func (d *Datasource) stretch(ctx context.Context, q *Query, v *wire.Verdict, whole *wire.Spectrum) (*wire.Spectrum, string, error) {
-	first, last, begun := -1, -2, -1
-	due := func(a, b int) (n int64) {
-		for i := a; i >= 0 && i <= b; i++ {
-			n += v.Steps[i].Due
-		}
-		return n
-	}
-	for i := range v.Steps {
-		switch {
-		case !v.Steps[i].ResponseTime.Valid:
-			begun = -1
+// stretch is the longest stretch of steps whose percentiles are not refused, by the
+// requests due in it.
+func stretch(steps []*wire.Step) []*wire.Step {
+	var out []*wire.Step
+	var most, due int64
+	begun := 0
+	for i, s := range steps {
+		if !s.ResponseTime.Valid {
+			begun, due = i+1, 0
 			continue
-		case begun < 0:
-			begun = i
 		}
-		if due(begun, i) > due(first, last) {
-			first, last = begun, i
+		if due += s.Due; due > most {
+			out, most = steps[begun:i+1], due
 		}
 	}
-	if first < 0 {
-		return whole, "", nil
+	return out
+}
+
+// indexes writes which steps are asked for.
+func indexes(steps []*wire.Step) string {
+	out := make([]string, len(steps))
+	for i, s := range steps {
+		out[i] = strconv.Itoa(s.Index)
 	}
-	with := q.params()
-	with.Set("from", v.Steps[first].From.UTC().Format(time.RFC3339Nano))
-	with.Set("to", v.Steps[last].To.UTC().Format(time.RFC3339Nano))
-	got, err := d.client.Spectrum(ctx, v.Run.ID, with)
-	if err != nil {
-		return nil, "", err
-	}
-	return got, fmt.Sprintf("Only the steps %s to %s: the percentiles of the whole run are refused (%s).",
-		stepName(&v.Steps[first]), stepName(&v.Steps[last]), refusal(&v.Totals.ResponseTime)), nil
+	return strings.Join(out, ",")
 }
 
 func spectrumFrame(name, title, with string, points []wire.SpectrumPoint) *data.Frame {
@@ -105,7 +105,7 @@ func spectrumFrame(name, title, with string, points []wire.SpectrumPoint) *data.
 	custom(inverse, "scaleDistribution", map[string]any{"type": "log", "log": 10})
 	inverse.Config.Mappings = data.ValueMappings{data.ValueMapper{
 		"1": {Text: "p0"}, "10": {Text: "p90"}, "100": {Text: "p99"}, "1000": {Text: "p99.9"}, "10000": {Text: "p99.99"},
-		"100000": {Text: "p99.999"}, "1000000": {Text: "p99.9999"},
+		"100000": {Text: "p99.999"}, "1000000": {Text: "p99.9999"}, "10000000": {Text: "p99.99999"},
 	}}
 	return shown(table(name, inverse, colour(unit(field(name, title, y), unitSeconds), with), field("percentile", "Exactly", label)), "xychart")
 }

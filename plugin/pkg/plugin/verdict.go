@@ -14,11 +14,12 @@ import (
 func (d *Datasource) verdict(v *wire.Verdict) *data.Frame {
 	k := &v.Knee
 	lo, hi := bounds(k.Capacity)
-	headline := field("headline", "Headline", []string{v.Headline})
+	headline := field("headline", "Headline", []string{proof(v)})
 	headline.Config.Links = []data.DataLink{d.runLink(v.Run.ID, v.Run.StartedAt, v.Run.EndedAt)}
 	capacity := unit(field("capacity", "Capacity", []*float64{value(k.Capacity)}), unitRate)
 	capacity.Config.NoValue = "not found"
-	worst := worstStep(v)
+	past, pastColour := beyond(v)
+	doubt, doubtColour := trust(v)
 	f := table(
 		"verdict",
 		mapped(field("outcome", "Outcome", []*float64{outcomeCode(v.Outcome)}), outcomes()),
@@ -26,16 +27,16 @@ func (d *Datasource) verdict(v *wire.Verdict) *data.Frame {
 		capacity,
 		unit(field("capacity_low", "Capacity, at least", []*float64{lo}), unitRate),
 		unit(field("capacity_high", "Capacity, at most", []*float64{hi}), unitRate),
-		field("capacity_text", "Capacity, in words", []string{capacityText(v)}),
+		field("capacity_text", "Capacity, in words", []string{tight(capacityText(v))}),
 		unit(field("recommended", "Recommended rate", []*float64{k.Recommended}), unitRate),
 		mapped(field("knee", "Knee", []string{plain(k.State)}), words()),
-		mapped(field("beyond_knee", "Beyond the knee", []string{shape(v)}), words()),
+		said("beyond_knee", "Beyond the knee", past, pastColour),
 		mapped(field("after_push", "After the push", []string{plain(v.Metastability.State)}), words()),
-		field("after_push_text", "After the push, in words", []string{afterPush(v)}),
-		mapped(field("generator_valid", "Generator and data", []string{map[bool]string{true: "valid", false: "invalid"}[v.Audit.Valid]}), words()),
+		said("after_push_text", "After the push, in words", afterPush(v), afterColour(v)),
+		said("generator_valid", "Generator and data", tight(doubt), doubtColour),
 		field("loop", "Loop", []string{v.Audit.Loop}),
 		field("arrivals", "Arrivals", []string{v.Audit.ArrivalProcess}),
-		field("goodput_text", "Goodput at the highest rate", []string{goodputText(worst, v)}),
+		field("goodput_text", "Goodput at the highest rate", []string{goodputText(worstStep(v), v)}),
 		field("grade", "Grade", []*string{v.Run.Grade}),
 		unit(field("deadline", "Deadline", []*float64{v.Run.DeadlineS}), unitSeconds),
 		mapped(field("state", "State", []string{v.Run.State}), words()),
@@ -46,6 +47,7 @@ func (d *Datasource) verdict(v *wire.Verdict) *data.Frame {
 		field("ended", "Ended", []*time.Time{v.Run.EndedAt}),
 		field("revision", "Revision", []float64{float64(v.Revision)}),
 	)
+	f.Fields = append(f.Fields, inTime(v)...)
 	return shown(f, "table")
 }
 
@@ -97,18 +99,22 @@ func afterPush(v *wire.Verdict) string {
 	case m.State == "draining" && m.EtaS != nil:
 		return "draining, about " + seconds(*m.EtaS) + " to go"
 	case m.State == "sustained":
-		return "NOT recovered: " + watched(m) + ", kept down by its own retries"
+		return notRecovered(v) + ": its own retries keep it down"
 	case m.State == "degraded":
-		return "NOT recovered: " + watched(m)
+		return notRecovered(v)
 	}
 	return plain(m.State)
 }
 
-func watched(m *wire.Metastability) string {
-	if m.WatchedS == nil {
-		return "degraded"
+func notRecovered(v *wire.Verdict) string {
+	text := "NOT recovered"
+	if back := returned(v.Steps); back != nil {
+		text += " at " + stepName(back)
 	}
-	return "watched for " + seconds(*m.WatchedS)
+	if w := v.Metastability.WatchedS; w != nil {
+		text += " in " + seconds(*w)
+	}
+	return text
 }
 
 // worstStep is the step of the highest rate that was judged.
