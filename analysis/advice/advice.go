@@ -82,7 +82,9 @@ func (a *adviser) missing() {
 		a.add("OTEL_BSP_MAX_QUEUE_SIZE=65536", "on the generator: its exporter holds what it cannot send at once instead of losing it")
 	}
 	if f := a.codes["dropped_arrivals"]; f != nil || a.says("worker_cap") {
-		if limit := counts.OptionsOf(a.v.Run.Generator).Limit; limit != "" {
+		if carried := a.carried(); carried > 0 {
+			a.add(fmt.Sprintf("a rate below %.3g/s", carried), "at first: the service completed no more, and with more workers it would only have answered later")
+		} else if limit := counts.OptionsOf(a.v.Run.Generator).Limit; limit != "" {
 			a.add(a.workers(limit), "enough workers, all of them there before the start: what was due is sent, and the service is tested instead of the generator")
 		} else {
 			a.add("more workers", "in the generator, all of them there before the start: what was due is sent")
@@ -91,6 +93,21 @@ func (a *adviser) missing() {
 	if a.says("measured_at_server") {
 		a.add("OTEL_TRACES_EXPORTER=none", "on the service under test, and traces from the load generator: what users wait for is only seen there")
 	}
+}
+
+// carried is what the service completed, 1/s, where more workers would not have
+// made it more; else 0.
+func (a *adviser) carried() float64 {
+	least := 0.0
+	for i := range a.v.Steps {
+		s := &a.v.Steps[i]
+		f := a.codes["throughput_flat"]
+		flat := s.Class == wire.ClassUnstable || f != nil && f.Step != nil && *f.Step == s.Index
+		if flat && s.Completed != nil && (least == 0 || *s.Completed < least) {
+			least = *s.Completed
+		}
+	}
+	return least
 }
 
 // workers is how many would do: those that the longest responses seen would keep

@@ -169,6 +169,27 @@ func TestCap(t *testing.T) {
 	}
 }
 
+// TestFlat has 200 workers meet a service of 100/s, which is saturated long before
+// they run out, and one of any rate whose requests take a while, which is not.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	for rate, servers := range map[float64]int{100: 1, 95: 200} {
+		var flat int
+		for seed := range 20 {
+			q := sim.Run(sim.Config{
+				Steps: []sim.Step{{RatePerS: 110, DurationS: 120}}, Arrivals: sim.Poisson(),
+				Server: sim.Queue(sim.Exponential(), servers)(rate), Client: sim.Client{Workers: 200},
+			}, rng(seed, 3))
+			if l := loopOf(q, true); l.Flat() {
+				flat++
+			}
+		}
+		if servers == 1 && flat < 18 || servers > 1 && flat > 0 {
+			t.Errorf("%d servers of %g/s in all: flat in %d of 20", servers, rate, flat)
+		}
+	}
+}
+
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	check := func(name string, got, want float64) {

@@ -166,3 +166,16 @@ func (r *LoopResult) Plateau() (workers int64, ok bool) {
 	ok = r.CeilingShare > 1.0/3 && (r.Late > 2*lateShare || r.Dropped > 2*lateShare)
 	return r.Ceiling, ok
 }
+
+// leastBelow is how many completions below the ceiling Flat takes.
+const leastBelow = 100
+
+// Flat reports whether throughput no longer rose with the number in flight before
+// the workers ran out: the service itself was saturated, and more workers would
+// only have waited longer. A service that is not completes in proportion to what
+// is in flight: at half to nine tenths of the ceiling some 0.7 of what it
+// completes there. Flat takes two standard errors of the lower rate above 0.8.
+func (r *LoopResult) Flat() bool {
+	_, plateau := r.Plateau()
+	return plateau && r.BelowEnds >= leastBelow && r.Below*(1-2/math.Sqrt(r.BelowEnds)) >= 0.8*r.AtCeiling
+}

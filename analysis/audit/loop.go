@@ -68,6 +68,7 @@ type Loop struct {
 	pause  lags // from one completion to the next
 
 	time    []float64 // by level, ns
+	ended   []float64 // completions, by the level before them
 	sumN    float64   // ∫ N dt
 	squareN float64   // ∫ N² dt
 
@@ -118,6 +119,11 @@ func (l *Loop) End(at int64) {
 	l.advance(at)
 	l.event(loopEvent{at, l.n, false})
 	l.ends++
+	k := stability.LevelOf(int(l.n))
+	for len(l.ended) <= k {
+		l.ended = append(l.ended, 0)
+	}
+	l.ended[k]++
 	if l.lastSend != math.MinInt64 && (l.lastEnd == math.MinInt64 || l.lastSend >= l.lastEnd) {
 		l.before.add(at - l.lastSend)
 	}

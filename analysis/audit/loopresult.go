@@ -28,6 +28,10 @@ type LoopResult struct {
 	CeilingShare float64 // share of time at the ceiling
 	Calm         float64 // variance over mean of the number in flight
 	MeanInFlight float64
+	NearCeiling  float64 // share of time within 3 % of the ceiling
+	AtCeiling    float64 // completions/s then
+	Below        float64 // completions/s at half to nine tenths of it
+	BelowEnds    float64 // completions that Below was counted from
 
 	Late    float64 // share of sends more than 5 ms after they were due
 	Known   float64 // share of sends whose due time is known
@@ -102,13 +106,34 @@ func (l *Loop) ceiling(r *LoopResult) {
 	if total <= 0 || l.top == 0 {
 		return
 	}
-	if k := stability.LevelOf(int(l.top)); k < len(l.time) {
-		r.CeilingShare = l.time[k] / total
+	top := stability.LevelOf(int(l.top))
+	ns, _ := l.between(top, top)
+	r.CeilingShare = ns / total
+	ns, ended := l.between(stability.LevelOf(int(math.Ceil(0.97*float64(l.top)))), top)
+	r.NearCeiling = ns / total
+	if ns > 0 {
+		r.AtCeiling = ended / ns * 1e9
+	}
+	if ns, ended = l.between(stability.LevelOf(int(l.top+1)/2), stability.LevelOf(int(l.top)*9/10)); ns > 0 {
+		r.Below, r.BelowEnds = ended/ns*1e9, ended
 	}
 	r.MeanInFlight = l.sumN / total
 	if r.MeanInFlight > 0 {
 		r.Calm = max(0, l.squareN/total-r.MeanInFlight*r.MeanInFlight) / r.MeanInFlight
 	}
+}
+
+// between is the time at levels from lo to hi, ns, and the completions then.
+func (l *Loop) between(lo, hi int) (ns, ended float64) {
+	for k := lo; k <= hi; k++ {
+		if k < len(l.time) {
+			ns += l.time[k]
+		}
+		if k < len(l.ended) {
+			ended += l.ended[k]
+		}
+	}
+	return ns, ended
 }
 
 func (r *LoopResult) kind() Kind {

@@ -181,8 +181,7 @@ func (j *judge) busyWorkers(t *judged) {
 	bound := ""
 	switch {
 	case r.Binds && t.wire.Stability.State == wire.Unstable:
-		bound = fmt.Sprintf(" %s is cap over throughput (%s / %s): the workers set this time, and more of them would only have waited longer.",
-			lasting(r.PlateauS), count(&c.Limit), rate(c.EndedPerS))
+		bound = cappedAt(c.Limit, c.EndedPerS, &r)
 	case r.Binds:
 		bound = capOver(c.Limit, c.EndedPerS, &r)
 	}

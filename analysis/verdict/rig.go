@@ -116,23 +116,44 @@ func (j *judge) capped(t *judged, w *audit.LoopResult) {
 		j.find("worker_cap", wire.Warn, float64(w.Ceiling), "The generator ran out of workers: sends waited for completions while requests were due.")
 		return
 	}
-	c, ok := audit.Cap{Workers: float64(workers), OfferedPerS: *t.wire.Offered, PerS: value(t.wire.Completed), ServiceS: t.Service.Mean()}.Predict()
+	took, typical := t.Service.Mean(), "on average"
+	limit := audit.Cap{Workers: float64(workers), OfferedPerS: *t.wire.Offered, PerS: value(t.wire.Completed), ServiceS: took}
+	c, ok := limit.Predict()
 	if !ok {
 		return
 	}
+	if !c.Binds && w.NearCeiling > 0.5 { // most requests met the plateau, and those before it lower the mean
+		took, typical = float64(t.Service.ValueAtRank((t.Service.Count()+1)/2))/1e9, "in the median"
+		limit.ServiceS = took
+		c, _ = limit.Predict()
+	}
 	bound := ""
-	if c.Binds {
+	switch {
+	case c.Binds && w.Flat():
+		bound = cappedAt(float64(workers), value(t.wire.Completed), &c)
+	case c.Binds:
 		bound = capOver(float64(workers), value(t.wire.Completed), &c)
 	}
 	t.find("worker_cap", wire.Warn, float64(workers),
-		"%s never more than %s requests were out at once: so many workers hold this rate only while a request takes less than %s, and it took %s on average.%s",
-		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(t.Service.Mean()), bound)
+		"%s never more than %s requests were out at once: so many workers hold this rate only while a request takes less than %s, and it took %s %s.%s",
+		t.at(), human(workers), lasting(c.HoldsBelowS), lasting(took), typical, bound)
+	if w.Flat() {
+		t.find("throughput_flat", wire.Warn, w.AtCeiling,
+			"%s throughput was %s while %s to %s requests were in flight, and %s with all %s: the service had reached what it completes before the workers ran out.",
+			t.at(), rate(w.Below), human((workers+1)/2), human(workers*9/10), rate(w.AtCeiling), human(workers))
+	}
 }
 
 // capOver says that a plateau of response times is the workers' own.
 func capOver(workers, perS float64, c *audit.CapResult) string {
 	return fmt.Sprintf(" %s is cap over throughput (%s / %s): the workers set this load, and at least %s would have held it.",
 		lasting(c.PlateauS), count(&workers), rate(perS), human(int64(math.Ceil(c.Needed))))
+}
+
+// cappedAt says the same of a service that completes no more.
+func cappedAt(workers, perS float64, c *audit.CapResult) string {
+	return fmt.Sprintf(" %s is cap over throughput (%s / %s): the workers set this time, and more of them would only have waited longer.",
+		lasting(c.PlateauS), count(&workers), rate(perS))
 }
 
 func (j *judge) byIndex(i int) *judged {
