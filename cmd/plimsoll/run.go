@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
@@ -162,6 +163,9 @@ func readDeclaration(env *cli.Env, file string) (wire.Declaration, error) {
 		}
 	} else {
 		data, err = settings.ReadFile(file)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return wire.Declaration{}, fmt.Errorf("read declaration: %w (the id of a run is given with --id)", err)
 	}
 	if err != nil {
 		return wire.Declaration{}, fmt.Errorf("read declaration: %w", err)

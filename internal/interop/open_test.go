@@ -69,7 +69,8 @@ scenarios:
       - post: { url: /orders, name: order, json: { sku: a } }
 `
 
-// TestArtillery lets Artillery export its spans and metrics.
+// TestArtillery lets Artillery export its spans and metrics. They say when requests
+// were sent; with the schedule declared afterwards, when they were due.
 func TestArtillery(t *testing.T) {
 	t.Parallel()
 	artillery := tool(t, "artillery", "artillery/node_modules/.bin/artillery")
@@ -82,6 +83,12 @@ func TestArtillery(t *testing.T) {
 	if v.Audit.Loop == "closed" {
 		t.Errorf("loop %s of an open phase", v.Audit.Loop)
 	}
+	if out, code := srv.plimsoll("run", "declare", "--id", "orders", "--schedule", "constant:50/s x 10s"); code != 0 {
+		t.Fatalf("declare: %s", out)
+	}
+	v, _ = srv.verdict("orders")
+	want.grade = "B"
+	want.check(t, v)
 }
 
 // TestOha imports oha's database, which holds when each request was due.
