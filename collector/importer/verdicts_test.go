@@ -57,6 +57,15 @@ func furtherVerdicts() []judged {
 		{file: "oha-closed.csv.gz", grade: "S", sent: 300, failed: 15},
 		{file: "locust-requests.csv", grade: "S", sent: 272, failed: 9, loop: "closed"},
 		{file: "tsung.dump", grade: "S", sent: 4, failed: 2},
+		// 600 sessions of one request, as Tsung and the server counted them.
+		{file: "tsung-orders.dump.gz", grade: "S", sent: 600, service: map[string]float64{"p50": 0.041518, "p95": 0.065974, "p99": 0.079279}, width: 0.002},
+		{
+			file: "ghz-over.json.gz", grade: "S", sent: 900, loop: "open", service: map[string]float64{"p50": 0.8600, "p95": 1.6246, "p99": 1.6916}, width: 0.002,
+			findings: []string{"unstable_step", "no_intended_time"},
+		},
+		{file: "ycsb-both.txt.gz", grade: "X", sent: 1000, loop: "open", response: map[string]float64{"p50": 0.038363, "p95": 0.1131, "p99": 0.2445}, width: 0.005, findings: []string{"tool_corrected"}},
+		{file: "ycsb-read.hdr", grade: "F", sent: 1000, service: map[string]float64{"p95": 0.028079, "p99": 0.029087}, width: 0.005},
+		{file: "ycsb-intended-read.hdr", grade: "F", sent: 1000, response: map[string]float64{"p95": 0.028175, "p99": 0.029215}, width: 0.005, findings: []string{"tool_corrected"}},
 		{file: "ycsb-raw.txt", grade: "S", sent: 5, failed: 1, loop: "closed"},
 		{file: "ycsb-intended.txt", grade: "X", sent: 4, loop: "open", leftOut: "the tool counted from when", findings: []string{"tool_corrected"}},
 		{file: "ycsb.logV1.hlog", grade: "F", sent: 4492},
