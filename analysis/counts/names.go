@@ -179,7 +179,8 @@ func gatling() *generator {
 			"gatling_enterprise.user.concurrent":  {{role: inFlight}},
 			"gatling_enterprise.request.count":    {{role: requests}},
 			"gatling_enterprise.response.count":   {{role: failures, when: "status=ko"}},
-			"gatling_enterprise.response.time":    {{role: answers, unitS: ms}},
+			// In place of response.count, where histograms are sent.
+			"gatling_enterprise.response.time": {{role: answers, unitS: ms}, {role: failures, when: "status=ko"}},
 		},
 		histogram: "gatling.enterprise.opentelemetry.metrics.deltaExponentialHistogramsSupported=true gives percentiles",
 	}
