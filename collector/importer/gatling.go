@@ -171,19 +171,22 @@ func (g *gatling) handle(e *gatlingEvent) error {
 		return nil
 	}
 	row := sample.Row{Sent: e.from, Done: max(e.to, e.from), Index: sample.NoIndex, Outcome: e.outcome()}
+	group := g.group
 	if g.numbers {
 		if n, ok := g.user(e.from); ok {
 			row.Index = n
 			if g.rate.left(send{n, e.from}) {
-				g.group.Rate, g.group.Process = 0, ""
+				g.group = unrated(g.group)
+				group = g.group
 				g.sink.Warn("from user %d on arrivals leave the rate of the first ones: times are counted from the send there", n)
 				g.sink.Advise(adviseSchedule)
 			}
 		} else {
 			row.Flags = sample.StartIsDue
+			group = unrated(group)
 		}
 	}
-	return g.sink.Row(&g.group, &row)
+	return g.sink.Row(&group, &row)
 }
 
 // user finds the user that started when a request was sent: the last one that

@@ -196,19 +196,22 @@ func (j *jtl) row(s *jtlSample) error {
 	if s.latency > 0 && s.latency <= s.elapsed && s.success {
 		row.FirstByte = at + s.latency
 	}
+	group := g.group
 	if j.indexed && number > 0 {
 		if g.first(number) {
 			row.Index = number - 1
 			if g.rate.left(send{row.Index, at}) {
-				g.group.Rate, g.group.Process = 0, ""
+				g.group = unrated(g.group)
+				group = g.group
 				j.sink.Warn("thread group %s: from thread %d on arrivals leave the rate of the first ones: times are counted from the send there", name, number)
 				j.sink.Advise(adviseSchedule)
 			}
 		} else {
 			row.Flags = sample.StartIsDue // the script came to it then
+			group = unrated(group)
 		}
 	}
-	return j.sink.Row(&g.group, &row)
+	return j.sink.Row(&group, &row)
 }
 
 // first reports, once, that a thread is seen for the first time.

@@ -143,8 +143,10 @@ func TestJTLOpenModel(t *testing.T) {
 			t.Fatalf("row %d: %+v", i, row)
 		}
 	}
-	if g := k.groups[11_999]; g.Rate != 80 || g.Model != sample.Open || g.Scenario != "Open Model Thread Group 1" {
-		t.Errorf("group %+v; %v", g, r.Warnings)
+	for i, rate := range []float64{80, 0} { // a second sample is no arrival of the schedule
+		if g := k.groups[11_998+i]; g.Rate != rate || g.Model != sample.Open || g.Scenario != "Open Model Thread Group 1" {
+			t.Errorf("group %+v; %v", g, r.Warnings)
+		}
 	}
 	if r.Grade() != "C" {
 		t.Errorf("grade %s", r.Grade())

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/plimsoll/plimsoll/analysis/sample"
 )
 
 const (
@@ -17,6 +19,13 @@ const (
 const lookFor = int64(30e9)
 
 const adviseSchedule = "--schedule 'constant:RATE/s x DURATION' (or ramp:…) tells when each request was due"
+
+// unrated is a group of requests that no rate says the arrivals of: those that
+// follow the first one of a user are no arrivals of the schedule.
+func unrated(g sample.Group) sample.Group {
+	g.Rate, g.Process = 0, ""
+	return g
+}
 
 // send is when the request with a place in the schedule was sent.
 type send struct{ seq, sent int64 }

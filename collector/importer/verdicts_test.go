@@ -22,6 +22,7 @@ type judged struct {
 	width             float64 // of the buckets, over the value
 	refused, leftOut  string  // begin the reasons why there are no response or service times
 	findings          []string
+	silent            []string
 }
 
 func furtherVerdicts() []judged {
@@ -57,6 +58,15 @@ func furtherVerdicts() []judged {
 		{file: "oha-closed.csv.gz", grade: "S", sent: 300, failed: 15},
 		{file: "locust-requests.csv", grade: "S", sent: 272, failed: 9, loop: "closed"},
 		{file: "tsung.dump", grade: "S", sent: 4, failed: 2},
+		// 120 users of two requests, the second of which fails; milliseconds as Gatling reports them.
+		{
+			file: "gatling/text-3.12.log.gz", grade: "C", sent: 240, failed: 120, loop: "open", service: map[string]float64{"p95": 0.044}, width: 0.001,
+			findings: []string{"lossy_step"}, silent: []string{"arrivals_exceed"},
+		},
+		{
+			file: "gatling/binary-3.13.log.gz", grade: "C", sent: 240, failed: 120, loop: "open", service: map[string]float64{"p95": 0.047}, width: 0.03,
+			findings: []string{"lossy_step"}, silent: []string{"arrivals_exceed"},
+		},
 		// 600 sessions of one request, as Tsung and the server counted them.
 		{file: "tsung-orders.dump.gz", grade: "S", sent: 600, service: map[string]float64{"p50": 0.041518, "p95": 0.065974, "p99": 0.079279}, width: 0.002},
 		{
@@ -133,6 +143,11 @@ func (c *judged) check(t *testing.T, got *imported) {
 	for _, code := range c.findings {
 		if !slices.ContainsFunc(v.Findings, func(f wire.Finding) bool { return f.Code == code }) {
 			t.Errorf("no finding %s", code)
+		}
+	}
+	for _, code := range c.silent {
+		if slices.ContainsFunc(v.Findings, func(f wire.Finding) bool { return f.Code == code }) {
+			t.Errorf("finding %s", code)
 		}
 	}
 }
