@@ -112,8 +112,10 @@ func (s *Server) Judge(ctx context.Context, id string) (*wire.Verdict, error) {
 }
 
 // judge returns the verdict on a run. The verdict on a finished run as it was
-// declared is also kept as the summary that lists show.
+// declared is also kept as the summary that lists show, and reading such a run goes
+// on for the next who asks when whoever asked has lost patience.
 func (s *Server) judge(ctx context.Context, run *Run, opt query.Options, sticky bool) (answer, error) {
+	sticky = sticky || run.Finished && isDefault(opt)
 	return s.compute(ctx, run, "verdict", opt, sticky, func(ctx context.Context, ev fold.Evidence) (any, error) {
 		v, err := s.deps.Analysis.Judge(ctx, ev, opt)
 		if err != nil {

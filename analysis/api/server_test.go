@@ -414,12 +414,43 @@ func TestListIsBounded(t *testing.T) {
 func TestShared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
+	f.callOff(t, "?deadline_s=3")
+	waitFor(t, func() bool {
+		_, _, body := f.do(t, "GET", "/metrics", "")
+		return strings.Contains(body, "plimsoll_http_computing 0")
+	})
+	close(f.analysis.hold)
+	if status, _, _ := f.do(t, "GET", "/api/v1/runs/latest/verdict?deadline_s=3", ""); status != 200 {
+		t.Errorf("verdict after calls that were called off = %d", status)
+	}
+}
+
+// TestGoesOn: a finished run as it was declared is read to its end though nobody
+// waits any more, so that whoever waits for less than that gets there, too.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.callOff(t, "")
+	close(f.analysis.hold)
+	if status, _, _ := f.do(t, "GET", "/api/v1/runs/latest/verdict", ""); status != 200 {
+		t.Errorf("verdict after calls that were called off = %d", status)
+	}
+	f.analysis.mu.Lock()
+	defer f.analysis.mu.Unlock()
+	if f.analysis.judged != 1 {
+		t.Errorf("judged %d times, want once", f.analysis.judged)
+	}
+}
+
+// callOff asks three times for a verdict and gives up when it is being computed.
+func (f *fixture) callOff(t *testing.T, question string) {
+	t.Helper()
 	f.analysis.hold = make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 3)
 	for range 3 {
 		go func() {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL+"/api/v1/runs/latest/verdict", http.NoBody)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL+"/api/v1/runs/latest/verdict"+question, http.NoBody)
 			if err == nil {
 				var res *http.Response
 				if res, err = http.DefaultClient.Do(req); err == nil {
@@ -439,14 +470,6 @@ func TestShared(t *testing.T) {
 		if err := <-done; err == nil {
 			t.Error("a call that was called off was answered")
 		}
-	}
-	waitFor(t, func() bool {
-		_, _, body := f.do(t, "GET", "/metrics", "")
-		return strings.Contains(body, "plimsoll_http_computing 0")
-	})
-	close(f.analysis.hold)
-	if status, _, _ := f.do(t, "GET", "/api/v1/runs/latest/verdict", ""); status != 200 {
-		t.Errorf("verdict after calls that were called off = %d", status)
 	}
 }
 
