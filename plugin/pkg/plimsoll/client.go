@@ -93,6 +93,11 @@ func (c *Client) Runs(ctx context.Context, q url.Values) (*wire.RunList, error) 
 	return ask[wire.RunList](ctx, c, "/api/v1/runs", q)
 }
 
+// Run returns what is known of a run without judging it.
+func (c *Client) Run(ctx context.Context, run string) (*wire.RunItem, error) {
+	return ask[wire.RunItem](ctx, c, "/api/v1/runs/"+url.PathEscape(run), nil)
+}
+
 func of(run, what string) string { return "/api/v1/runs/" + url.PathEscape(run) + "/" + what }
 
 // ask gets an answer and decodes it.

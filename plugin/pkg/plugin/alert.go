@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -33,16 +34,26 @@ const (
 	codeFail         = 3.0
 )
 
+// Why an alert has no number. Both are downstream.
+var (
+	errTooMany   = errors.New("too many runs")
+	errNotJudged = errors.New("no verdict could be had")
+)
+
 // alert is a number per run name: of its newest run that is live, or ended less
 // than the hold before the end of the range. The labels are the same from run to
 // run, so that one alert stays one alert, and the hold keeps a failed run from
-// resolving by being over.
+// resolving by being over. A run that cannot be judged fails the query: without its
+// number the alert would resolve.
 func (d *Datasource) alert(ctx context.Context, q *Query) (data.Frames, error) {
-	list, more, err := d.list(ctx, q.Search, min(q.Limit, mostJudged))
+	list, more, err := d.list(ctx, q.Search, mostListed)
 	if err != nil {
 		return nil, err
 	}
 	current := currentRuns(list, q)
+	if len(current) > mostJudged { // leaving some out would resolve their alerts
+		return nil, fmt.Errorf("%w: %d are live or have just ended, at most %d can be judged at a time: narrow the search", errTooMany, len(current), mostJudged)
+	}
 	verdicts, err := d.verdicts(ctx, q, current)
 	if err != nil {
 		return nil, err
@@ -50,7 +61,7 @@ func (d *Datasource) alert(ctx context.Context, q *Query) (data.Frames, error) {
 	var out data.Frames
 	for i, v := range verdicts {
 		if v == nil {
-			return nil, fmt.Errorf("judge run %s: no verdict could be had", current[i].ID)
+			return nil, fmt.Errorf("judge run %s: %w", current[i].ID, errNotJudged)
 		}
 		for _, r := range readings(q, v) {
 			f := unit(field(q.Measure, "", []float64{r.code}), unitCount)
@@ -64,7 +75,7 @@ func (d *Datasource) alert(ctx context.Context, q *Query) (data.Frames, error) {
 		info(out[0], fmt.Sprintf("No run is live or ended within the last %g minutes.", q.HoldMin))
 	}
 	if more {
-		info(out[0], fmt.Sprintf("The newest %d runs were looked at.", len(list)))
+		warn(out[0], fmt.Sprintf("Cut: the newest %d runs were looked at, there are more.", len(list)))
 	}
 	return out, nil
 }

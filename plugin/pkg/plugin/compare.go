@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/grafana/grafana-plugin-sdk-go/data"
@@ -37,25 +36,21 @@ func (d *Datasource) compare(ctx context.Context, q *Query) (data.Frames, error)
 	for i := range got.Steps {
 		rows.add(&got.Steps[i])
 	}
-	cut := min(len(rows.step), d.settings.MaxRows)
 	f := table(
 		"compare",
-		field("step", "Step", rows.step[:cut]),
-		field("what", "Figure", rows.what[:cut]),
-		field("before", "Before", rows.before[:cut]),
-		field("after", "After", rows.after[:cut]),
-		field("change", "Change (95 %)", rows.change[:cut]),
-		mapped(field("says", "Says", rows.says[:cut]), words()),
-		decimals(unit(field("ratio", "After / before", rows.ratio[:cut]), unitRatio), 0),
+		field("step", "Step", rows.step),
+		field("what", "Figure", rows.what),
+		field("before", "Before", rows.before),
+		field("after", "After", rows.after),
+		field("change", "Change (95 %)", rows.change),
+		mapped(field("says", "Says", rows.says), words()),
+		decimals(unit(field("ratio", "After / before", rows.ratio), unitRatio), 0),
 	)
 	info(f, got.Headline)
 	for _, text := range got.Notes {
 		warn(f, text)
 	}
-	if cut < len(rows.step) {
-		warn(f, fmt.Sprintf("Cut: %d of %d rows are shown.", cut, len(rows.step)))
-	}
-	return data.Frames{shown(f, "table")}, nil
+	return data.Frames{shown(cut(f, d.settings.MaxRows, "rows"), "table")}, nil
 }
 
 func (r *compared) row(step, what, before, after, change, says string, ratio *float64) {

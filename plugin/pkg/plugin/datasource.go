@@ -113,7 +113,7 @@ func (d *Datasource) answer(ctx context.Context, in backend.DataQuery) (out back
 	}
 	frames, err := d.frames(ctx, q)
 	if err != nil {
-		return fault(source(err))
+		return fault(source(d.reading(ctx, q, err)))
 	}
 	for _, f := range frames {
 		f.RefID = in.RefID

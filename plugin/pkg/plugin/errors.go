@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
 
@@ -28,10 +30,30 @@ func source(err error) error {
 	switch {
 	case errors.As(err, &refusal), errors.As(err, &network), errors.As(err, &address), errors.As(err, &wrong),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, plimsoll.ErrTooLarge), errors.Is(err, plimsoll.ErrNotPlimsoll):
+		errors.Is(err, plimsoll.ErrTooLarge), errors.Is(err, plimsoll.ErrNotPlimsoll), errors.Is(err, errTooMany), errors.Is(err, errNotJudged):
 		return backend.DownstreamError(err)
 	}
 	return backend.PluginError(err)
+}
+
+// progressPatience is how long the server may take to say how far it is.
+const progressPatience = 5 * time.Second
+
+// reading explains an answer that did not come in time, where the server is still
+// reading the run: it goes on, and the next who asks finds it further.
+func (d *Datasource) reading(ctx context.Context, q *Query, err error) error {
+	var network net.Error
+	late := errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout()
+	if !late {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), progressPatience)
+	defer cancel()
+	run, wrong := d.client.Run(ctx, q.Run)
+	if wrong != nil || run.Judging == nil {
+		return err
+	}
+	return backend.DownstreamError(fmt.Errorf("the server is still reading the run, %.0f %% is done: refresh in a moment, or raise the time-out of the data source", *run.Judging*100))
 }
 
 // remedy says what to do about an error of the connection.

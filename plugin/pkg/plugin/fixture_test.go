@@ -52,6 +52,13 @@ func newServer(t *testing.T) *server {
 		}
 		name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 		if v, ok := s.instead[name]; ok {
+			if of, ok := v.(func(r *http.Request) any); ok {
+				v = of(r)
+			}
+			if v == nil {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
 			_ = json.NewEncoder(w).Encode(v)
 			return
 		}

@@ -55,7 +55,10 @@ func (d *Datasource) judged(q *Query, v *wire.Verdict) data.Frames {
 	case kindFindings:
 		out = data.Frames{d.findings(v, q)}
 	default:
-		return data.Frames{annotations(v, q)}
+		return data.Frames{cut(annotations(v, q), d.settings.MaxRows, "annotations, the first in time,")}
+	}
+	for _, f := range out {
+		cut(f, d.settings.MaxRows, "rows")
 	}
 	for _, text := range doubts(v) {
 		info(out[0], text)
@@ -106,6 +109,24 @@ func picked(v *wire.Verdict, q *Query) []*wire.Step {
 		}
 	}
 	return out
+}
+
+// cut leaves the first rows of a frame and says so.
+func cut(f *data.Frame, most int, what string) *data.Frame {
+	all := f.Rows()
+	if all <= most {
+		return f
+	}
+	for i, from := range f.Fields {
+		to := data.NewFieldFromFieldType(from.Type(), most)
+		to.Name, to.Labels, to.Config = from.Name, from.Labels, from.Config
+		for k := range most {
+			to.Set(k, from.At(k))
+		}
+		f.Fields[i] = to
+	}
+	warn(f, fmt.Sprintf("Cut: %d of %d %s are shown.", most, all, what))
+	return f
 }
 
 // column takes one value of each step.

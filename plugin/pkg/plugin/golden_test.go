@@ -30,6 +30,39 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
+// TestGoldenCuts keeps what a table looks like that is longer than it may be.
+func TestGoldenCuts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"steps", "findings", "littleslaw", "knee", "annotations", "compare", "runs"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			s.verdict(t, func(v *wire.Verdict) {
+				for i := 1; i < 3; i++ {
+					again := v.Steps[0]
+					again.Index = i
+					v.Steps, v.Findings = append(v.Steps, again), append(v.Findings, v.Findings[0])
+				}
+			})
+			s.instead["runs"] = wire.RunList{NextCursor: "more", Runs: []wire.RunItem{{ID: "c"}, {ID: "b"}}}
+			query := `{"queryType":"` + kind + `","run":"latest","other":"orders-42"}`
+			got := ask(t, s.settings(`{"maxRows":2}`), map[string]string{"A": query})["A"]
+			if got.Error != nil {
+				t.Fatal(got.Error)
+			}
+			for _, f := range got.Frames {
+				if f.Rows() > 2 {
+					t.Errorf("%s has %d rows, at most 2 are allowed", f.Name, f.Rows())
+				}
+			}
+			if !strings.Contains(notices(got), "Cut: ") {
+				t.Errorf("notices %q do not say that it is cut", notices(got))
+			}
+			experimental.CheckGoldenJSONResponse(t, "testdata", "cut-"+kind, &got, *update)
+		})
+	}
+}
+
 func notices(r backend.DataResponse) string {
 	var out []string
 	for _, f := range r.Frames {

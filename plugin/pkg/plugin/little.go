@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/grafana/grafana-plugin-sdk-go/data"
@@ -60,14 +59,13 @@ func (d *Datasource) findings(v *wire.Verdict, q *Query) *data.Frame {
 	if q.Step != "" {
 		all = findingsOf(v, q)
 	}
-	cut := min(len(all), d.settings.MaxRows)
 	names := map[int]string{}
 	for i := range v.Steps {
 		names[v.Steps[i].Index] = stepName(&v.Steps[i])
 	}
 	var severity, step, message, code []string
 	var values []*float64
-	for i := range all[:cut] {
+	for i := range all {
 		one := &all[i]
 		where := "run"
 		if one.Step != nil {
@@ -84,10 +82,7 @@ func (d *Datasource) findings(v *wire.Verdict, q *Query) *data.Frame {
 		field("code", "Code", code),
 		field("value", "Value", values),
 	)
-	if cut < len(all) {
-		warn(f, fmt.Sprintf("Cut: %d of %d findings are shown, the worst first.", cut, len(all)))
-	}
-	return shown(f, "table")
+	return shown(cut(f, d.settings.MaxRows, "findings, the worst first,"), "table")
 }
 
 // findingsOf are the findings about the steps that a query picks.

@@ -1,14 +1,15 @@
 package plugin_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
-	"github.com/grafana/grafana-plugin-sdk-go/data"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 )
@@ -64,6 +65,27 @@ func TestRefusalsOfTheServerAreDownstream(t *testing.T) {
 	gone.Close()
 	if got := ask(t, settings, map[string]string{"A": `{}`})["A"]; got.ErrorSource != backend.ErrorSourceDownstream || got.Error == nil {
 		t.Errorf("a server that is not there: %v from %q", got.Error, got.ErrorSource)
+	}
+}
+
+// A run that takes longer to read than Grafana waits says how far it is.
+func TestLateAnswersSayHowFar(t *testing.T) {
+	t.Parallel()
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/verdict") {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(wire.RunItem{ID: "day", Judging: new(0.43)})
+	}))
+	t.Cleanup(slow.Close)
+	settings := &backend.DataSourceInstanceSettings{
+		ID: nextID.Add(1), UID: "p", URL: slow.URL, JSONData: []byte(`{"timeout":1}`), Updated: time.Unix(1, 0),
+	}
+	got := ask(t, settings, map[string]string{"A": `{"queryType":"steps","run":"day"}`})["A"]
+	if got.Error == nil || !strings.Contains(got.Error.Error(), "still reading the run, 43 % is done") || got.ErrorSource != backend.ErrorSourceDownstream {
+		t.Errorf("%v from %q", got.Error, got.ErrorSource)
 	}
 }
 
@@ -128,69 +150,5 @@ func TestElapsedClockStartsAtZero(t *testing.T) {
 	}
 	if !strings.Contains(notices(got), "Goodput: no number at any time") {
 		t.Errorf("notices %q", notices(got))
-	}
-}
-
-func TestAlertNumbers(t *testing.T) {
-	t.Parallel()
-	check := func(measure string, want float64, change func(v *wire.Verdict)) {
-		t.Helper()
-		s := newServer(t)
-		s.verdict(t, change)
-		got := s.one(t, `{"queryType":"alert","measure":"`+measure+`"}`)
-		if len(got.Frames) != 1 || len(got.Frames[0].Fields) != 1 {
-			t.Fatalf("%s: %d frames", measure, len(got.Frames))
-		}
-		f := got.Frames[0]
-		if f.Meta.Type != data.FrameTypeNumericMulti || f.Fields[0].At(0) != want {
-			t.Errorf("%s: %v of type %s, want %v", measure, f.Fields[0].At(0), f.Meta.Type, want)
-		}
-		for _, label := range []string{"run", "run_id"} {
-			if _, ok := f.Fields[0].Labels[label]; ok {
-				t.Errorf("%s: label %s changes from run to run", measure, label)
-			}
-		}
-		if f.Fields[0].Labels["run_name"] != "orders" || f.Fields[0].Labels["scenario"] != "orders" {
-			t.Errorf("%s: labels %v", measure, f.Fields[0].Labels)
-		}
-	}
-	for outcome, code := range map[string]float64{"pass": 0, "inconclusive": 1, "invalid": 2, "fail": 3} {
-		check("outcome", code, func(v *wire.Verdict) { v.Outcome = outcome })
-	}
-	check("unstable", 3, func(*wire.Verdict) {})
-	check("unstable", 0, func(v *wire.Verdict) { v.Outcome = "pass" })
-	check("unstable", 1, func(v *wire.Verdict) { v.Outcome, v.Findings = "inconclusive", nil })
-	check("unstable", 3, func(v *wire.Verdict) {
-		v.Run.State, v.Outcome, v.Findings = wire.Live, "inconclusive", []wire.Finding{{Code: "alarm"}}
-	})
-	check("generator", 2, func(v *wire.Verdict) { v.Audit.Valid = false })
-	check("generator", 0, func(v *wire.Verdict) { v.Audit.Valid = true })
-	for state, code := range map[string]float64{"sustained": 3, "degraded": 3, "undecided": 1, "draining": 1, "recovered": 0, "not_tested": 0} {
-		check("recovery", code, func(v *wire.Verdict) { v.Metastability.State = state })
-	}
-	for state, code := range map[string]float64{wire.Missed: 3, wire.Met: 0, wire.Undecided: 1} {
-		check("goodput", code, func(v *wire.Verdict) {
-			v.Objectives = []wire.Held{{Kind: wire.GoodputKind, Title: "goodput>=99%", State: state}, {Kind: wire.QuantileKind, State: wire.Missed}}
-		})
-	}
-}
-
-// A run that has ended counts for the hold, and only the newest of a name.
-func TestAlertHolds(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	end := time.Date(2026, 11, 30, 10, 5, 0, 0, time.UTC) // of the range
-	item := func(name string, ago time.Duration) wire.RunItem {
-		at := end.Add(-ago)
-		return wire.RunItem{ID: name + ago.String(), Name: name, State: wire.Finished, StartedAt: &at, EndedAt: &at}
-	}
-	s.instead["runs"] = wire.RunList{Runs: []wire.RunItem{item("a", time.Minute), item("a", 2*time.Minute), item("b", 14*time.Minute), item("c", 16*time.Minute)}}
-	s.one(t, `{"queryType":"alert"}`)
-	if got := strings.Join(s.asked, " "); !strings.Contains(got, "a1m0s") || !strings.Contains(got, "b14m0s") || strings.Contains(got, "a2m") || strings.Contains(got, "c16m") {
-		t.Errorf("asked %s", got)
-	}
-	empty := s.one(t, `{"queryType":"alert","holdMin":0.5}`)
-	if len(empty.Frames) != 1 || len(empty.Frames[0].Fields) != 0 {
-		t.Errorf("no run within the hold gives %d frames of %d fields", len(empty.Frames), len(empty.Frames[0].Fields))
 	}
 }

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	pageOfRuns = 500 // the server's largest page
-	mostJudged = 200 // runs whose verdicts one query asks for
+	pageOfRuns = 500  // the server's largest page
+	mostListed = 5000 // runs that an alert looks at
+	mostJudged = 200  // runs whose verdicts one query asks for
 )
 
 // list returns at most most runs, newest first, and whether there are more.
