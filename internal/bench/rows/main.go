@@ -47,6 +47,7 @@ type config struct {
 	batchRows   int
 	concurrency int
 	dir         string
+	keep        string
 }
 
 func main() {
@@ -57,6 +58,7 @@ func main() {
 	flag.IntVar(&c.batchRows, "batch", 512, "rows in a batch")
 	flag.IntVar(&c.concurrency, "commit-concurrency", 4, "appends under way at a time")
 	flag.StringVar(&c.dir, "dir", "", "directory for the journal's; the system's for temporary files when empty")
+	flag.StringVar(&c.keep, "keep", "", "data directory of a server in which the run stays afterwards")
 	flag.Parse()
 	if err := run(context.Background(), c, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "rows:", err)
@@ -68,11 +70,13 @@ func run(ctx context.Context, c config, out io.Writer) (err error) {
 	if c.rows <= 0 || c.rate <= 0 || c.streams <= 0 || c.batchRows <= 0 || c.concurrency <= 0 || flag.NArg() > 0 {
 		return errors.New("all numbers must be positive, and there are no arguments")
 	}
-	dir, err := os.MkdirTemp(c.dir, "rows-")
-	if err != nil {
-		return err
+	dir := c.keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp(c.dir, "rows-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	p := printer{out: out, rows: c.rows}
 	if err := generateOnly(&p, c); err != nil {
