@@ -3,6 +3,7 @@ package fold
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 )
@@ -53,25 +54,21 @@ func DeclaredSchedule(steps []wire.DeclareStep) *Schedule {
 // start with the piece: index k of a constant rate r is due k/r after its start.
 // Beyond the end of the schedule the last rate goes on.
 func (s *Schedule) Offset(index int64) int64 {
-	i := 0
-	for i+1 < len(s.pieces) && float64(index) >= s.pieces[i+1].first-1e-6 {
-		i++
-	}
-	p := &s.pieces[i]
-	k := math.Max(0, float64(index)-p.first)
+	p, k := s.piece(index)
 	return p.from + int64(math.Round(p.after(k)*1e9))
+}
+
+// piece returns the piece that arrival index belongs to, and its number in it.
+func (s *Schedule) piece(index int64) (p *piece, k float64) {
+	i := sort.Search(len(s.pieces), func(i int) bool { return s.pieces[i].first-1e-6 > float64(index) })
+	p = &s.pieces[max(0, i-1)]
+	return p, math.Max(0, float64(index)-p.first)
 }
 
 // gap is the time from arrival index to the next one of its piece, ns; at least
 // the resolution of timers.
 func (s *Schedule) gap(index int64) int64 {
-	p := &s.pieces[0]
-	for i := range s.pieces {
-		if float64(index) >= s.pieces[i].first-1e-6 {
-			p = &s.pieces[i]
-		}
-	}
-	k := math.Max(0, float64(index)-p.first)
+	p, k := s.piece(index)
 	return max(earlyLimit, int64(1e9*(p.after(k+1)-p.after(k))))
 }
 
