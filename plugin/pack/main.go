@@ -139,7 +139,7 @@ func goFiles(root, folder string) ([]string, error) {
 	var names []string
 	for _, entry := range entries {
 		name := filepath.ToSlash(filepath.Join(folder, entry.Name()))
-		info, err := os.Stat(filepath.Join(root, name))
+		info, err := os.Stat(filepath.Join(root, name)) //nolint:gosec // a name that was found below root
 		if err != nil {
 			return nil, err
 		}

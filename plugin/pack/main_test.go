@@ -71,7 +71,7 @@ func TestPack(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v", name, modes["x-datasource/"+name], mode)
 		}
 	}
-	listed, err := os.ReadFile(filepath.Join(dir, "dist", manifest)) //nolint:gosec // of the test itself
+	listed, err := os.ReadFile(filepath.Join(dir, "dist", manifest))
 	if err != nil {
 		t.Fatal(err)
 	}

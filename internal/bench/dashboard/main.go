@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -144,7 +145,7 @@ func read(c config, span backend.TimeRange) ([]request, error) {
 				return err
 			}
 			r.queries = append(r.queries, backend.DataQuery{
-				RefID: fmt.Sprint(i), QueryType: t["queryType"].(string), JSON: text, MaxDataPoints: 1000, TimeRange: span,
+				RefID: strconv.Itoa(i), QueryType: t["queryType"].(string), JSON: text, MaxDataPoints: 1000, TimeRange: span,
 			})
 		}
 		if len(r.queries) > 0 {
