@@ -16,7 +16,8 @@ const (
 
 // Compare sets two verdicts side by side: the capacity, and step by step what
 // was completed and what users felt. Steps are matched by name, else by offered
-// rate, equal rates in the order of the runs.
+// rate, the way up to the highest with the way up and the return with the return
+// where both have one, equal rates in the order of the runs.
 //
 // The interval of a difference joins those of its sides by the square-and-add
 // rule (Zou and Donner, 2008, "Construction of confidence limits about effect
@@ -98,6 +99,18 @@ func secondsText(v *float64) string {
 // pair is a step and its counterpart; one of them may be missing.
 type pair struct{ before, after *wire.Step }
 
+// highest is the index of the step with the highest rate, the last of equals; what
+// comes after it is a return, which is another thing than the way up.
+func highest(steps []wire.Step) int {
+	index, most := math.MaxInt, 0.0
+	for i := range steps {
+		if o := steps[i].Offered; o != nil && *o >= most {
+			index, most = steps[i].Index, *o
+		}
+	}
+	return index
+}
+
 // pairs matches steps, in the order of the run before, then what only the run
 // after has.
 func pairs(before, after []wire.Step) []pair {
@@ -119,11 +132,16 @@ func pairs(before, after []wire.Step) []pair {
 			out[i].after = find(func(s *wire.Step) bool { return s.Name == b.Name })
 		}
 	}
-	for i := range out {
-		b := out[i].before
-		if out[i].after == nil && b.Offered != nil {
+	topBefore, topAfter := highest(before), highest(after)
+	for _, anywhere := range [...]bool{false, true} {
+		for i := range out {
+			b := out[i].before
+			if out[i].after != nil || b.Offered == nil {
+				continue
+			}
 			out[i].after = find(func(s *wire.Step) bool {
-				return s.Offered != nil && math.Abs(*s.Offered-*b.Offered) <= sameRate**b.Offered
+				return s.Offered != nil && math.Abs(*s.Offered-*b.Offered) <= sameRate**b.Offered &&
+					(anywhere || (s.Index > topAfter) == (b.Index > topBefore))
 			})
 		}
 	}

@@ -116,14 +116,15 @@ func TestCompareMatchesSteps(t *testing.T) {
 			t.Errorf("pairs %v, want %s", got, want)
 		}
 	}
-	check(run("a", "b"), run("b", "a"), "01 10")               // by name
-	check(run("@x", "@xx"), run("@xx", "@x"), "01 10")         // by rate
-	check(run("@x", "@xx", "@x"), run("@x", "@x"), "00 1- 21") // equal rates in order
-	check(run("a@x"), run("b@x", "c@xx"), "00 -1")             // named otherwise, of the same rate
-	check(run(), run("a"), "-0")                               // nothing before
-	check(run("a@x", "@x"), run("@x", "a@x"), "01 10")         // a name comes before a rate
-	check(run("a", "noRate"), run("other"), "0- 1- -0")        // no rate, no match
-	check(run("a", "a"), run("a", "a"), "00 11")               // equal names in order
+	check(run("a", "b"), run("b", "a"), "01 10")                // by name
+	check(run("@x", "@xx"), run("@xx", "@x"), "01 10")          // by rate
+	check(run("@x", "@xx", "@x"), run("@x", "@x"), "00 1- 21")  // equal rates in order
+	check(run("@x", "@xx", "@x"), run("@xx", "@x"), "0- 10 21") // the return with the return
+	check(run("a@x"), run("b@x", "c@xx"), "00 -1")              // named otherwise, of the same rate
+	check(run(), run("a"), "-0")                                // nothing before
+	check(run("a@x", "@x"), run("@x", "a@x"), "01 10")          // a name comes before a rate
+	check(run("a", "noRate"), run("other"), "0- 1- -0")         // no rate, no match
+	check(run("a", "a"), run("a", "a"), "00 11")                // equal names in order
 }
 
 func TestCompareNotesWhatIsUnlike(t *testing.T) {
