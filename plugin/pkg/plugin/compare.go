@@ -33,8 +33,12 @@ func (d *Datasource) compare(ctx context.Context, q *Query) (data.Frames, error)
 		rows.words("run", "beyond the knee", orDash(got.Before.KneeShape), orDash(got.After.KneeShape))
 	}
 	rows.words("run", "after the push", plain(got.Before.Metastability), plain(got.After.Metastability))
-	for i := range got.Steps {
-		rows.add(&got.Steps[i])
+	for _, both := range []bool{true, false} { // what only one run has comes last
+		for i := range got.Steps {
+			if s := &got.Steps[i]; both == (s.Before != nil && s.After != nil) {
+				rows.add(s)
+			}
+		}
 	}
 	f := table(
 		"compare",
