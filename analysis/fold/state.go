@@ -148,6 +148,7 @@ type Step struct {
 	LateSends int64 // sent more than 5 ms after due
 	Deadlines int64 // requests that have a deadline
 	Skewed    int64 // intended over 1 ms after the send
+	Unjudged  int64 // attempts of which nothing says whether they failed
 	Exhausted int64 // attempts that never left their client, which had run out of ports or files
 
 	// Flow, whole step.

@@ -170,6 +170,9 @@ func (w *sweeper) attempt(g *group, r *sample.Row) {
 		if r.Flags&sample.LocalLimit != 0 {
 			s.Exhausted++
 		}
+		if r.Flags&sample.NoOutcome != 0 {
+			s.Unjudged++
+		}
 		if r.Outcome != sample.OK {
 			src.Errors++
 		}

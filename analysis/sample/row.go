@@ -84,6 +84,9 @@ const (
 	// LocalLimit says that the attempt never left its client, which had run out of
 	// something of its own: ports, sockets or files.
 	LocalLimit
+	// NoOutcome says that nothing tells whether the request failed: its outcome is
+	// that it ended.
+	NoOutcome
 )
 
 // NoIndex is the Index of a row whose place in the schedule is unknown.

@@ -19,12 +19,22 @@ func (j *judge) rig(t *judged) {
 		t.find("generator_backlog", wire.Invalid, *w.LateSendRatio,
 			"%s what grew is the number of requests that the generator had not sent; those at the server did not grow.", t.at())
 	}
+	if r := ratio(t.Unjudged, t.Rows+t.Retries); r > 0 {
+		t.find("outcome_unknown", wire.Warn, r,
+			"%s nothing says of %s of requests whether they failed: they count as answered because they ended. Spans of k6's browser module are whole iterations of the script without an outcome: its checks and the failures of its requests are in its metrics and files.",
+			t.at(), share(r))
+	}
 	if r := ratio(t.Exhausted, t.Rows+t.Retries); r > 0 {
 		t.find("generator_exhausted", severity(r > lossShare), r,
 			"%s %s attempts never left the generator: it had run out of ports, sockets or files. Reuse connections, raise its limits or add hosts.",
 			t.at(), human(t.Exhausted))
 	}
 	j.missing(t)
+}
+
+// unjudged reports whether more requests may have failed than is a loss.
+func (j *judge) unjudged() bool {
+	return ratio(j.total.Unjudged, j.total.Rows+j.total.Retries) > lossShare
 }
 
 // missing compares a known schedule with the arrivals that were seen.

@@ -162,6 +162,8 @@ func (j *judge) holdOn(g *goal, t *judged) {
 			g.settle(true, fmt.Sprintf("%s %s of requests failed, over the objective of %s.", t.at(), share(r), share(*g.ErrorRatioMax)))
 		} else if thinned {
 			g.settle(false, fmt.Sprintf("%s %s of arrivals were never sent: that %s of the others failed cannot meet %q.", t.at(), share(ratio(t.Dropped, due)), share(r), g.title()))
+		} else if most := ratio(t.Unjudged, due); most > *g.ErrorRatioMax {
+			g.settle(false, fmt.Sprintf("%s nothing says of %s of requests whether they failed, so %q cannot be decided.", t.at(), share(most), g.title()))
 		} else if most := t.mayHaveFailed(due); most > *g.ErrorRatioMax {
 			g.settle(false, fmt.Sprintf("%s at most %s of iterations failed: which ones the failed requests belong to is not known, so %q cannot be decided.",
 				t.at(), share(most), g.title()))
@@ -175,6 +177,10 @@ func (j *judge) holdOn(g *goal, t *judged) {
 func (j *judge) goodput(g *goal, t *judged, due int64) {
 	if t.Deadlines < t.Rows {
 		g.settle(false, fmt.Sprintf("%q needs a deadline: declare one, or pass --deadline.", g.title()))
+		return
+	}
+	if most := ratio(t.Unjudged, due); most > 1-*g.GoodputRatioMin {
+		g.settle(false, fmt.Sprintf("%s nothing says of %s of requests whether they failed, so %q cannot be decided.", t.at(), share(most), g.title()))
 		return
 	}
 	if r := ratio(t.Good, due); r < *g.GoodputRatioMin {

@@ -102,6 +102,9 @@ func (j *judge) outcome() {
 		if d.Metastability.State == string(metastability.Recovered) {
 			d.Outcome, d.Headline = j.recovered()
 		}
+	case j.unjudged():
+		d.Outcome = wire.OutcomeInconclusive
+		d.Headline = "Nothing says whether requests failed, so it cannot be said whether the service keeps up."
 	case j.unproven():
 		d.Outcome = wire.OutcomeInconclusive
 		d.Headline = "Nothing went wrong, but nothing says that the load was an open one: when requests were due is not known, and neither is how they were sent. Set loadtest.arrival.model, or declare the run."

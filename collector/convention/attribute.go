@@ -95,6 +95,8 @@ func builtin(key []byte) Attribute {
 		return loadtestAttribute(key)
 	}
 	switch string(key) {
+	case "test.scenario": // of k6's browser module
+		return Scenario
 	case "test_id":
 		return RunAliasTestID
 	case "testid":
@@ -153,7 +155,7 @@ func builtinNames() []string {
 		"loadtest.intended_time_unix_nano", "loadtest.arrival.index", "loadtest.arrival.model", "loadtest.arrival.process",
 		"loadtest.arrival.rate", "loadtest.expected_interval", "loadtest.deadline", "loadtest.request.id", "loadtest.attempt.last",
 		"loadtest.time_to_first_byte", "loadtest.output_tokens",
-		"test_id", "testid", "test.run.id", "run.id", "http.response.status_code", "http.status_code", "rpc.grpc.status_code",
+		"test.scenario", "test_id", "testid", "test.run.id", "run.id", "http.response.status_code", "http.status_code", "rpc.grpc.status_code",
 		"rpc.response.status_code", "error.type", "http.request.resend_count", "http.resend_count", "service.name",
 		"service.namespace", "service.instance.id", "host.name", "process.pid", "gen_ai.response.time_to_first_chunk",
 		"gen_ai.latency.time_to_first_token", "gen_ai.server.time_to_first_token", "gen_ai.client.operation.time_to_first_chunk",

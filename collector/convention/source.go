@@ -95,6 +95,14 @@ func NestsClients(scope []byte) bool {
 	return false
 }
 
+// Iterations is the scope whose root spans by the name of IterationSpan are the
+// iterations of a script, and the only requests that its generator tells of over
+// spans: k6's browser module. They do not say whether anything failed.
+func Iterations(scope []byte) bool { return string(scope) == "k6.browser" }
+
+// IterationSpan is the name of a span that is an iteration.
+const IterationSpan = "iteration"
+
 // RootsWarmUp reports whether client spans without a parent are what a generator
 // sends before its run, and leaves out of its own numbers: fortio opens each
 // connection with a request, and every other one is within a span of its run.

@@ -157,6 +157,7 @@ func (d *Decoder) readStream(scope []byte) {
 	default:
 		s.generator = s.scope
 	}
+	s.iterations = convention.Iterations(scope)
 	s.rootsWarmUp = s.known && convention.RootsWarmUp(s.generator)
 }
 

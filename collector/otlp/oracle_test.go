@@ -53,6 +53,7 @@ type oracleSpan struct {
 	source, gen      string
 	nests, known     bool
 	parts            bool
+	iterations       bool
 	outer            *oracleSpan
 	isOuter, isLoose bool
 	isInner          bool
@@ -65,6 +66,9 @@ func (sp *oracleSpan) operation() bool {
 }
 
 func (sp *oracleSpan) counts() bool {
+	if sp.iterations {
+		return sp.s.ParentSpanID().IsEmpty() && sp.s.Name() == convention.IterationSpan
+	}
 	warmUp := sp.known && convention.RootsWarmUp(sp.gen) && sp.s.ParentSpanID().IsEmpty()
 	return sp.client() && !sp.isOuter && !sp.isInner && !warmUp
 }
@@ -84,7 +88,7 @@ func (o *oracle) read(td ptrace.Traces) {
 				gen = string(convention.AppendSafe(nil, scope, convention.MaxText))
 			}
 			for _, s := range ss.Spans().All() {
-				sp := &oracleSpan{s: s, resource: res, source: source, gen: gen, nests: convention.NestsClients(scope), known: known, parts: convention.PartsOfRequests(scope)}
+				sp := &oracleSpan{s: s, resource: res, source: source, gen: gen, nests: convention.NestsClients(scope), known: known, parts: convention.PartsOfRequests(scope), iterations: convention.Iterations(scope)}
 				fill(o.table, &sp.own, s.Attributes())
 				o.spans = append(o.spans, sp)
 			}
@@ -177,6 +181,9 @@ func (o *oracle) row(sp *oracleSpan) {
 	}
 	if sp.operation() {
 		r.Flags |= sample.Operation
+	}
+	if sp.iterations {
+		r.Flags |= sample.NoOutcome
 	}
 	o.outcome(sp, &a, &r)
 	if r.FirstByte > r.Done {

@@ -103,6 +103,7 @@ type stream struct {
 	source, service, generator, scope string
 	known                             bool // the generator is a known one
 	nests, parts, rootsWarmUp         bool
+	iterations                        bool
 	cache                             [8]place
 	hints                             [32]uint8 // by hash of a scenario, its last place in cache
 	filled, next                      int

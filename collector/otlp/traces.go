@@ -136,7 +136,7 @@ func (d *Decoder) oneSpan(at extent) error {
 		ref = len(d.refs)
 		d.remember(at)
 	}
-	if s.kind != kindClient || d.stream.parts || d.stream.rootsWarmUp && s.parent == nil {
+	if !d.request(s) {
 		d.report.Counts[NotARequest]++
 		d.served.add(s)
 		return nil
@@ -180,6 +180,14 @@ func (d *Decoder) oneSpan(at extent) error {
 	to.batch.Append(row)
 	d.report.Rows++
 	return nil
+}
+
+// request reports whether a span is a request, as far as it says itself.
+func (d *Decoder) request(s *spanFields) bool {
+	if d.stream.iterations {
+		return s.parent == nil && string(s.name) == convention.IterationSpan
+	}
+	return s.kind == kindClient && !d.stream.parts && !(d.stream.rootsWarmUp && s.parent == nil)
 }
 
 // remember notes the ids of the span that was parsed last.
@@ -235,6 +243,9 @@ func (d *Decoder) fill(row *sample.Row, b []byte) error {
 	}
 	if s.operation() {
 		row.Flags |= sample.Operation
+	}
+	if d.stream.iterations {
+		row.Flags |= sample.NoOutcome
 	}
 	err := d.outcome(row, b)
 	if row.FirstByte > row.Done {
