@@ -4,7 +4,7 @@ import { expect, explore, kindOfSource, newPage, quiet, source, times } from './
 
 const kinds = {
   verdict: /FAIL/, steps: /unstable/, knee: null, series: null, spectrum: null, heatmap: null, littleslaw: /Agrees|yes/, findings: /fail/,
-  goodput: null, compare: /Figure|Before/, runs: /checkout-before/, capacity: null, alert: /3|FAIL/,
+  goodput: null, compare: /Figure|Before/, runs: /Headline/i, capacity: null, alert: /3|FAIL/,
 };
 
 const query = (queryType, more) => ({ refId: 'A', datasource: { type: kindOfSource, uid: source }, queryType, version: 1, run: 'checkout-before', ...more });
@@ -52,12 +52,16 @@ export async function mouse(browser, shots) {
   const broken = [];
   page.on('pageerror', (e) => broken.push(String(e)));
   await explore(page, [query('verdict')]);
-  for (const [label, kind] of [['Findings', 'findings'], ['Steps', 'steps'], ['Heatmap', 'heatmap'], ['Knee curve', 'knee']]) {
+  for (const [label, kind] of [['Steps', 'steps'], ['Knee curve', 'knee'], ['Verdict', 'verdict'], ['Series', 'series']]) {
     await page.getByLabel('Show', { exact: true }).first().click();
     await page.getByRole('option', { name: new RegExp(`^${label}`) }).first().click();
     await quiet(page);
     expect(`mouse chooses ${kind}`, kept(page).queryType === kind, kept(page));
   }
+  await page.getByLabel('Run', { exact: true }).first().click();
+  await page.getByRole('option', { name: /^latest/ }).first().click();
+  await quiet(page);
+  expect('mouse chooses a run', kept(page).run === 'latest' && kept(page).queryType === 'series', kept(page));
   expect('the mouse breaks nothing', broken.length === 0 && !/unexpected error/i.test(await page.locator('body').innerText()), broken);
   await page.screenshot({ path: `${shots}/mouse.png` });
   await page.context().close();

@@ -28,6 +28,9 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
     },
     [query, kind, onChange, onRunQuery]
   );
+  // A choice counts once its menu has closed. While it closes, a click without length (a program's) makes Explore of
+  // Grafana 13.1 render too often at once, and React gives up on the page (error 185).
+  const choose = (change: Partial<PlimsollQuery>) => setTimeout(() => set(change));
   // The same functions from one render to the next: a choice asks again when its function changes.
   const offers = useMemo(() => {
     const of = (list: string) => async (typed: string) => {
@@ -60,7 +63,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
         options={offers[list]}
         value={query[name] || null}
         placeholder={placeholder}
-        onChange={(option: ComboboxOption<string> | null) => set({ [name]: option?.value ?? '' })}
+        onChange={(option: ComboboxOption<string> | null) => choose({ [name]: option?.value ?? '' })}
       />
     </EditorField>
   );
@@ -96,7 +99,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
               id={id('show')}
               options={offered}
               value={kind}
-              onChange={(option) => set({ queryType: option.value })}
+              onChange={(option) => choose({ queryType: option.value })}
             />
           </EditorField>
         )}
@@ -105,7 +108,7 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
         {takes('other') && choice('other', 'After', 'runs', 'choose a run', 'The run to compare with')}
         {takes('measure') && (
           <EditorField label="Measure" width={22}>
-            <Combobox id={id('measure')} options={measures} value={query.measure ?? 'outcome'} onChange={(o) => set({ measure: o.value })} />
+            <Combobox id={id('measure')} options={measures} value={query.measure ?? 'outcome'} onChange={(o) => choose({ measure: o.value })} />
           </EditorField>
         )}
         {takes('names') && (
@@ -115,13 +118,13 @@ export function QueryEditor({ datasource, query, onChange, onRunQuery, app, fixe
               createCustomValue
               options={offers.columns}
               value={query.names ?? ['offered', 'completed', 'goodput']}
-              onChange={(all) => set({ names: all.map((o) => o.value) })}
+              onChange={(all) => choose({ names: all.map((o) => o.value) })}
             />
           </EditorField>
         )}
         {takes('show') && (
           <EditorField label="Events" tooltip="None chosen shows all" width={60}>
-            <MultiCombobox id={id('events')} options={shows} value={query.show ?? []} onChange={(all) => set({ show: all.map((o) => o.value) })} />
+            <MultiCombobox id={id('events')} options={shows} value={query.show ?? []} onChange={(all) => choose({ show: all.map((o) => o.value) })} />
           </EditorField>
         )}
       </EditorRow>
