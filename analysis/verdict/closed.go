@@ -7,15 +7,29 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/audit"
 	"github.com/plimsoll/plimsoll/analysis/fold"
+	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/stability"
 )
 
 // saturation is what a closed loop got through: a lower bound of capacity.
 func (j *judge) saturation() {
 	total := j.st.Totals
-	if s, ok := audit.Saturated(total.WarmOK, total.WarmSeconds(), 1); ok {
+	ok, seconds := total.WarmOK, total.WarmSeconds()
+	// Exports cover more time than they count: the ends of a run are not full of it.
+	if c := j.onlyCounts(); c != nil && c.EndedPerS > 0 && c.WindowS > 0 {
+		ok, seconds = int64(math.Round(c.EndedPerS*(1-ratio(total.Rows-total.Outcomes[sample.OK], total.Rows))*c.WindowS)), c.WindowS
+	}
+	if s, ok := audit.Saturated(ok, seconds, 1); ok {
 		j.doc.SaturationThroughput = &wire.Estimate{Value: some(s.PerS), Lo: some(s.Lo), Confidence: confidence}
 	}
+}
+
+// onlyCounts are the counts of the only step; nil where there are rows, or several.
+func (j *judge) onlyCounts() *fold.Counted {
+	if len(j.steps) != 1 {
+		return nil
+	}
+	return j.steps[0].Counts
 }
 
 // slump says by how much a closed loop slowed down with the service.

@@ -48,7 +48,7 @@ func furtherVerdicts() []judged {
 		{file: "hey-orders-summary.txt", grade: "F", sent: 878, loop: "closed", saturation: 87.0, service: map[string]float64{"p50": 0.1219, "p95": 0.1854, "p99": 0.2594}, width: 0.001},
 		{file: "hey-orders-90.csv.gz", grade: "S", sent: 1278, loop: "closed", service: map[string]float64{"p50": 0.0922, "p95": 0.1653, "p99": 0.2532}, width: 0.001, findings: []string{"closed_loop"}},
 		{file: "h2load-orders.log.gz", grade: "S", sent: 1452, loop: "closed", saturation: 96.9, findings: []string{"closed_loop"}},
-		{file: "ab-orders.tsv.gz", grade: "F", sent: 1500, loop: "closed", service: map[string]float64{"p95": 0.133, "p99": 0.150}, width: 0.02},
+		{file: "ab-orders.tsv.gz", grade: "F", sent: 1500, loop: "closed", saturation: 95.3, service: map[string]float64{"p95": 0.133, "p99": 0.150}, width: 0.02},
 		{file: "fortio-stall.json", grade: "F", sent: 600},
 		{file: "fortio-stall-access.json.gz", grade: "A", sent: 600, findings: []string{"stall"}},
 		{file: "fortio-nocatchup-access.json.gz", grade: "A", sent: 551, findings: []string{"stall", "dropped_arrivals"}},
