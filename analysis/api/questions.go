@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
 	"github.com/plimsoll/plimsoll/analysis/query"
+	"github.com/plimsoll/plimsoll/analysis/warm"
 )
 
 // verdict answers GET …/verdict.
@@ -112,10 +113,8 @@ func (s *Server) Judge(ctx context.Context, id string) (*wire.Verdict, error) {
 }
 
 // judge returns the verdict on a run. The verdict on a finished run as it was
-// declared is also kept as the summary that lists show, and reading such a run goes
-// on for the next who asks when whoever asked has lost patience.
+// declared is also kept as the summary that lists show.
 func (s *Server) judge(ctx context.Context, run *Run, opt query.Options, sticky bool) (answer, error) {
-	sticky = sticky || run.Finished && isDefault(opt)
 	return s.compute(ctx, run, "verdict", opt, sticky, func(ctx context.Context, ev fold.Evidence) (any, error) {
 		v, err := s.deps.Analysis.Judge(ctx, ev, opt)
 		if err != nil {
@@ -141,7 +140,14 @@ func (s *Server) compute(ctx context.Context, run *Run, kind string, opt query.O
 		return got, nil
 	}
 	s.stats.misses.Inc()
-	return s.answers.Get(ctx, k, sticky, func(ctx context.Context) (answer, error) {
+	patience := warm.Awaited
+	switch {
+	case sticky:
+		patience = warm.Kept
+	case run.Finished: // reading it goes on for the next who asks
+		patience = warm.Lingering
+	}
+	return s.answers.Get(ctx, k, patience, func(ctx context.Context) (answer, error) {
 		if run.Gone {
 			return encoded(s.frozen(ctx, run, kind, opt))
 		}

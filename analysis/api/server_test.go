@@ -414,6 +414,7 @@ func TestListIsBounded(t *testing.T) {
 func TestShared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
+	f.runs.change("orders-42", func(r *api.Run) { r.Finished = false })
 	f.callOff(t, "?deadline_s=3")
 	waitFor(t, func() bool {
 		_, _, body := f.do(t, "GET", "/metrics", "")
@@ -425,8 +426,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGoesOn: a finished run as it was declared is read to its end though nobody
-// waits any more, so that whoever waits for less than that gets there, too.
+// TestGoesOn: a finished run is read to its end though nobody waits any more, so that
+// whoever waits for less than that gets there, too.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -9,9 +9,19 @@ import (
 	"sync"
 )
 
+// Patience says what becomes of a computation when the last caller has gone.
+type Patience int
+
+// Patience of computations that are shared keeps to the longest.
+const (
+	Awaited   Patience = iota // it is called off
+	Lingering                 // it goes on for a later caller, until another one lingers
+	Kept                      // it goes on
+)
+
 // Cache remembers values that were computed, within a budget of bytes, oldest
-// use out first. Callers with the same question share one computation; it is
-// called off when the last of them has gone, and only so many run at once.
+// use out first. Callers with the same question share one computation, and only so
+// many run at once.
 type Cache[V any] struct {
 	ctx   context.Context // ends when the cache is closed
 	stop  context.CancelFunc
@@ -25,6 +35,7 @@ type Cache[V any] struct {
 	order   *list.List // of *kept[V], most recently used first
 	byKey   map[string]*list.Element
 	flights map[string]*flight[V]
+	lingers *flight[V] // goes on though nobody waits, until another does
 }
 
 type kept[V any] struct {
@@ -36,13 +47,14 @@ type kept[V any] struct {
 // flight is a computation under way. Its fields but done are guarded by
 // Cache.mu until done is closed.
 type flight[V any] struct {
-	done    chan struct{}
-	cancel  context.CancelFunc
-	waiters int
-	sticky  bool // goes on without waiters
-	stale   bool // forgotten meanwhile; do not keep the value
-	value   V
-	err     error
+	key      string
+	done     chan struct{}
+	cancel   context.CancelFunc
+	waiters  int
+	patience Patience
+	stale    bool // forgotten meanwhile; do not keep the value
+	value    V
+	err      error
 }
 
 // PanicError is a panic of a computation, brought back to the caller.
@@ -90,9 +102,8 @@ func (c *Cache[V]) lookup(key string) (v V, ok bool) {
 	return e.Value.(*kept[V]).value, true
 }
 
-// Get returns the value of the key, computing it when it is not remembered. A
-// sticky computation goes on when ctx ends, for a later caller.
-func (c *Cache[V]) Get(ctx context.Context, key string, sticky bool, compute func(context.Context) (V, error)) (v V, err error) {
+// Get returns the value of the key, computing it when it is not remembered.
+func (c *Cache[V]) Get(ctx context.Context, key string, patience Patience, compute func(context.Context) (V, error)) (v V, err error) {
 	c.mu.Lock()
 	if got, ok := c.lookup(key); ok {
 		c.mu.Unlock()
@@ -105,12 +116,15 @@ func (c *Cache[V]) Get(ctx context.Context, key string, sticky bool, compute fun
 			return v, context.Canceled
 		}
 		runCtx, cancel := context.WithCancel(c.ctx)
-		f = &flight[V]{done: make(chan struct{}), cancel: cancel}
+		f = &flight[V]{key: key, done: make(chan struct{}), cancel: cancel}
 		c.flights[key] = f
 		c.wg.Go(func() { c.fly(runCtx, key, f, compute) })
 	}
 	f.waiters++
-	f.sticky = f.sticky || sticky
+	f.patience = max(f.patience, patience)
+	if c.lingers == f {
+		c.lingers = nil
+	}
 	c.mu.Unlock()
 
 	select {
@@ -120,13 +134,27 @@ func (c *Cache[V]) Get(ctx context.Context, key string, sticky bool, compute fun
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f.waiters--; f.waiters == 0 && !f.sticky {
-		f.cancel()
-		if c.flights[key] == f { // a later caller starts afresh
-			delete(c.flights, key)
-		}
+	if f.waiters--; f.waiters == 0 {
+		c.leave(f)
 	}
 	return v, ctx.Err()
+}
+
+// leave decides what becomes of a computation that nobody waits for.
+func (c *Cache[V]) leave(f *flight[V]) {
+	if f.patience == Kept {
+		return
+	}
+	if f.patience == Lingering && c.flights[f.key] == f { // not over, nor forgotten
+		f, c.lingers = c.lingers, f
+	}
+	if f == nil {
+		return
+	}
+	f.cancel()
+	if c.flights[f.key] == f { // a later caller starts afresh
+		delete(c.flights, f.key)
+	}
 }
 
 // fly runs one computation, when its turn has come.
@@ -136,6 +164,9 @@ func (c *Cache[V]) fly(ctx context.Context, key string, f *flight[V], compute fu
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f.value, f.err = got, err
+	if c.lingers == f {
+		c.lingers = nil
+	}
 	if c.flights[key] == f {
 		delete(c.flights, key)
 	}

@@ -67,7 +67,7 @@ func (s *States) Of(ctx context.Context, ev fold.Evidence, opt query.Options) (*
 		}
 	}
 	key := part + "\x00" + strconv.FormatUint(run.Revision, 10) + strconv.FormatBool(run.Finished)
-	return s.cache.Get(ctx, key, false, func(ctx context.Context) (*fold.State, error) {
+	return s.cache.Get(ctx, key, Awaited, func(ctx context.Context) (*fold.State, error) {
 		begin := s.now()
 		p, done := s.follow(ev)
 		defer done()
