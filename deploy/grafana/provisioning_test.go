@@ -28,6 +28,7 @@ type rule struct {
 	UID, Title, Condition string
 	For                   string
 	NoDataState           string `yaml:"noDataState"`
+	MissingEvals          int    `yaml:"missing_series_evals_to_resolve"`
 	Labels, Annotations   map[string]string
 	Data                  []struct {
 		RefID         string `yaml:"refId"`
@@ -50,7 +51,7 @@ func TestAlertRules(t *testing.T) {
 	read(t, "alerting/plimsoll.yaml", &file)
 	var measures []string
 	for _, r := range file.Groups[0].Rules {
-		if len(r.UID) > 40 || r.NoDataState != "OK" || r.Condition != "C" || !strings.HasPrefix(r.Title, "Plimsoll") {
+		if len(r.UID) > 40 || r.NoDataState != "OK" || r.MissingEvals < 10 || r.Condition != "C" || !strings.HasPrefix(r.Title, "Plimsoll") {
 			t.Errorf("rule %q: %+v", r.Title, r)
 		}
 		if r.Labels["severity"] == "" || len(r.Labels) != 1 {
