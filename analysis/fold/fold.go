@@ -96,6 +96,7 @@ func (f *folder) describe() *State {
 		Run: f.run, Grade: f.weakest, Nameless: f.blank.scenarios, Rows: f.rows, EarlyIntended: f.early, SampledRows: f.sampled,
 		Narrowed: f.part() || f.opt.From != nil || f.opt.To != nil,
 		Ranks:    f.placed,
+		Notes:    f.notes,
 		AtOnce:   f.rows > 0 && f.lastDue-f.first < instant,
 		Keyed:    f.join.keyed || f.join.resends, Horizon: f.horizon(),
 	}

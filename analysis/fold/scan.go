@@ -30,6 +30,7 @@ type folder struct {
 	ranks  *ranks // numbers of rows that carry none; nil when none can be known
 	placed *Ranks // how far they could be; nil where nothing was asked for
 
+	notes      []string // of imports, ascending
 	iterations map[sample.Series]*iterations
 	follows    bool    // iterations follow one another: no start was due
 	perEach    float64 // requests of an iteration on average; 0 when not known
@@ -246,6 +247,7 @@ func (f *folder) scan(ctx context.Context) error {
 		}
 		f.meter.add(b, arrivalMetric)
 		f.addIterations(b)
+		f.addNotes(b)
 		f.places(b, local)
 		f.points.add(b, sample.Span{From: math.MinInt64, To: math.MaxInt64}, meaningOf)
 		f.rowsOf(b, local, func(g *group, r *sample.Row) {

@@ -61,6 +61,7 @@ type State struct {
 	Nameless      bool     // more scenarios were named than a run may have: it has none
 	Narrowed      bool     // only a part of the run was asked for
 	Ranks         *Ranks   // how far rows without a place in the declared schedule could be numbered; nil where they need not or cannot be
+	Notes         []string // of the files that were imported, ascending
 	AtOnce        bool     // all requests were due at once
 	MultiRate     bool     // the steps do not all have the same rate
 	DeadlineS     *float64 // the one deadline of all rows, seconds; nil when there is none or several

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"strings"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/fold"
@@ -71,6 +72,9 @@ func (j *judge) audit() {
 	j.grades()
 	j.driven()
 	st := j.st
+	for _, note := range st.Notes {
+		j.find("import_note", wire.Info, 0, "Of the file: %s.", strings.TrimSuffix(note, "."))
+	}
 	if n := st.EarlyIntended; n > 0 {
 		j.find("intended_after_sent", wire.Warn, float64(n),
 			"%s requests were sent more than 1 ms before they were due: the schedule and the send are timed by different clocks. They count from the send.", human(n))

@@ -84,6 +84,9 @@ func Import(ctx context.Context, in Input, keep Keep) (*Report, error) {
 	if err := sink.flush(); err != nil {
 		return report, err
 	}
+	if err := sink.keepNotes(); err != nil {
+		return report, err
+	}
 	report.Truncated, report.Bytes = src.cut, src.Offset()
 	return report, report.close()
 }

@@ -50,6 +50,8 @@ type Sink struct {
 	series map[sample.Series]uint32
 	report *Report
 	pulse  func()
+
+	passing []string // warnings that are about this import, not about the file
 }
 
 // Row adds a request, or one attempt of it. Source and Generator of the group
@@ -150,6 +152,31 @@ func (k *Sink) Batch(b *sample.Batch) error {
 // text twice is one.
 func (k *Sink) Warn(format string, args ...any) {
 	k.report.Warnings = note(k.report.Warnings, fmt.Sprintf(format, args...))
+}
+
+// keepNotes keeps what the reader was told with the run, as far as it is of the
+// content of the file: not what is about this import.
+func (k *Sink) keepNotes() error {
+	if !slices.Contains(k.report.Runs, k.report.RunID) {
+		return nil
+	}
+	b := &sample.Batch{RunID: k.report.RunID, RunName: k.report.RunName}
+	for _, text := range k.report.Warnings {
+		if slices.Contains(k.passing, text) {
+			continue
+		}
+		s := sample.NoteOf(text)
+		s.Source = k.complete(sample.Group{}).Source
+		b.Points = append(b.Points, sample.Point{Series: uint32(len(b.Series)), Time: k.report.Span.To, Value: 1})
+		b.Series = append(b.Series, s)
+	}
+	if len(b.Points) == 0 {
+		return nil
+	}
+	if _, err := k.keep(k.ctx, k.chunk.id(b), []*sample.Batch{b}); err != nil {
+		return fmt.Errorf("keep notes: %w", err)
+	}
+	return nil
 }
 
 // Advise says what would give better evidence the next time.
