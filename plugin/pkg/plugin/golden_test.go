@@ -124,6 +124,36 @@ func TestCensoredPercentilesAreBounds(t *testing.T) {
 	}
 }
 
+// Links to traces are there where a data source with traces is set, and ask for
+// what the step's uncorrected times say is slow.
+func TestTracesOfTheSlowest(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	p99, _ := s.one(t, `{"queryType":"steps"}`).Frames[0].FieldByName("p99")
+	if len(p99.Config.Links) != 0 {
+		t.Errorf("links without a data source of traces: %+v", p99.Config.Links)
+	}
+	for want, service := range map[string]wire.Response{
+		`{ .loadtest.run.id = "orders-42" && duration >= 250000us }`:  {P99: wire.Estimate{Value: new(0.25)}, Max: new(9.0)},
+		`{ .loadtest.run.id = "orders-42" && duration >= 2000000us }`: {P99: wire.Estimate{Lo: new(2.0)}, Max: new(9.0)},
+		`{ .loadtest.run.id = "orders-42" && duration >= 1800000us }`: {Reason: "4.1 % dropped", Max: new(2.0)},
+		`{ .loadtest.run.id = "orders-42" }`:                          {Reason: "4.1 % dropped"},
+	} {
+		s.verdict(t, func(v *wire.Verdict) { v.Steps[0].ServiceTime = service })
+		got := ask(t, s.settings(`{"tracesUid":"tempo","tracesName":"Tempo"}`), map[string]string{"A": `{"queryType":"steps"}`})["A"]
+		if got.Error != nil {
+			t.Fatal(got.Error)
+		}
+		p99, _ := got.Frames[0].FieldByName("p99")
+		if len(p99.Config.Links) != 1 || p99.Config.Links[0].Internal.DatasourceUID != "tempo" {
+			t.Fatalf("links %+v", p99.Config.Links)
+		}
+		if query := text(t, got.Frames[0], "slowest"); query != want {
+			t.Errorf("the link asks %s, want %s", query, want)
+		}
+	}
+}
+
 func TestDoubtsAreNotices(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

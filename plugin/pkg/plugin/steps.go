@@ -23,7 +23,6 @@ func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
 		return field(name, title, column(steps, get))
 	}
 	p99 := times("p99", "p99 response", func(s *wire.Step) string { return number(&s.ResponseTime, &s.ResponseTime.P99) })
-	p99.Config.Links = d.traceLinks()
 	f := table(
 		"steps",
 		field("step", "Step", column(steps, stepName)),
@@ -48,6 +47,10 @@ func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
 	)
 	if extra := streaming(steps); extra != nil {
 		f.Fields = append(f.Fields[:8:8], append(extra, f.Fields[8:]...)...)
+	}
+	if links := d.traceLinks(); links != nil {
+		p99.Config.Links = links
+		f.Fields = append(f.Fields, hidden(field("slowest", "Slowest, in TraceQL", column(steps, func(s *wire.Step) string { return slowest(v.Run.ID, s) }))))
 	}
 	refusals(f, steps)
 	return shown(f, "table")
@@ -132,10 +135,26 @@ func (d *Datasource) traceLinks() []data.DataLink {
 		Title: "Traces of the slowest requests",
 		Internal: &data.InternalDataLink{
 			DatasourceUID: d.settings.TracesUID, DatasourceName: d.settings.TracesName,
-			Query: map[string]any{
-				"queryType": "traceql",
-				"query":     "{ duration > ${__data.fields.p99_s}s } | select(status)",
-			},
+			Query: map[string]any{"queryType": "traceql", "query": "${__data.fields.slowest}", "limit": 20, "tableType": "traces"},
 		},
 	}}
+}
+
+// slowest asks, in TraceQL, for the slowest requests of a run: spans last from
+// the send, so the bound is the uncorrected p99 of the step, or its lower bound
+// where times are cut off, or what is near the longest where there is no p99.
+func slowest(run string, s *wire.Step) string {
+	bound := s.ServiceTime.P99.Value
+	if bound == nil {
+		bound = s.ServiceTime.P99.Lo
+	}
+	if bound == nil && s.ServiceTime.Max != nil {
+		most := 0.9 * *s.ServiceTime.Max
+		bound = &most
+	}
+	query := "{ .loadtest.run.id = " + strconv.Quote(run)
+	if bound != nil {
+		query += fmt.Sprintf(" && duration >= %dus", int64(*bound*1e6))
+	}
+	return query + " }"
 }
