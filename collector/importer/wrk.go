@@ -216,7 +216,11 @@ func (r *wrkResult) tell(sink *Sink) error {
 	recorded, plain := &r.tables[0], &r.tables[1]
 	if r.second && r.seconds > 2*wrk2Calibration {
 		t.from += nanos(wrk2Calibration)
-		sink.Warn("wrk2 measures no latency in its first 10 s: percentiles are about the time after that")
+		if recorded.total > 0 {
+			sink.Warn("wrk2 measures no latency in its first 10 s: percentiles are of the %d of %.0f requests after that", recorded.total, r.requests)
+		} else {
+			sink.Warn("wrk2 measures no latency in its first 10 s: percentiles are about the time after that")
+		}
 	}
 	t.times(responseSummaryName, recorded.distribution(uint64(r.requests), r.max), recorded.mean*float64(recorded.total))
 	t.times(serviceSummaryName, plain.distribution(uint64(r.requests), nil), plain.mean*float64(plain.total))
