@@ -68,6 +68,28 @@ func TestRefusalsOfTheServerAreDownstream(t *testing.T) {
 	}
 }
 
+// What the server answered is read by this plugin: that it cannot be is the plugin's
+// fault, and so is a panic. What never came, or is no JSON, is not.
+func TestWhoseFault(t *testing.T) {
+	t.Parallel()
+	check := func(kind, path, said string, want backend.ErrorSource, answer any) {
+		t.Helper()
+		s := newServer(t)
+		s.instead[path] = answer
+		got := ask(t, s.settings(""), map[string]string{"A": `{"queryType":"` + kind + `"}`})["A"]
+		if got.Error == nil || !strings.Contains(got.Error.Error(), said) || got.ErrorSource != want {
+			t.Errorf("%s of %s: %v from %q, want %q from %q", kind, path, got.Error, got.ErrorSource, said, want)
+		}
+	}
+	check("steps", "verdict", "decode answer", backend.ErrorSourcePlugin, map[string]any{"steps": 5})
+	check("heatmap", "heatmap", "internal error", backend.ErrorSourcePlugin, wire.Heatmap{Time: []time.Time{time.Unix(1, 0), time.Unix(2, 0)}})
+	check("runs", "runs", "500", backend.ErrorSourceDownstream, func(*http.Request) any { return nil })
+	check("verdict", "verdict", "decode answer", backend.ErrorSourceDownstream, cutShort{})
+}
+
+// cutShort is an answer that ends in the middle.
+type cutShort struct{}
+
 // A run that takes longer to read than Grafana waits says how far it is.
 func TestLateAnswersSayHowFar(t *testing.T) {
 	t.Parallel()
