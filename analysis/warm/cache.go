@@ -115,7 +115,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string, patience Patience, compu
 			c.mu.Unlock()
 			return v, context.Canceled
 		}
-		runCtx, cancel := context.WithCancel(c.ctx)
+		runCtx, cancel := context.WithCancel(c.ctx) //nolint:gosec // fly calls it when it has ended
 		f = &flight[V]{key: key, done: make(chan struct{}), cancel: cancel}
 		c.flights[key] = f
 		c.wg.Go(func() { c.fly(runCtx, key, f, compute) })
