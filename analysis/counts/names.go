@@ -102,10 +102,13 @@ func k6() *generator {
 			// Since 1.4 one counter by condition; before, a pair of counters.
 			"http_req_failed.total":    {{role: failures, when: "condition=nonzero"}},
 			"http_req_failed.occurred": {{role: failures}},
-			"checks.total":             {{role: badChecks, when: "condition=zero"}, {role: badChecks, when: "condition="}},
-			"checks.occurred":          {{role: badChecks, sign: -1}},
-			"vus":                      {{role: inFlight}},
-			"vus_max":                  {{role: limit}},
+			// Of the browser module, which counts its requests nowhere else.
+			"browser_http_req_duration":     {{role: requests}, {role: answers, unitS: ms}},
+			"browser_http_req_failed.total": {{role: failures, when: "condition=nonzero"}},
+			"checks.total":                  {{role: badChecks, when: "condition=zero"}, {role: badChecks, when: "condition="}},
+			"checks.occurred":               {{role: badChecks, sign: -1}},
+			"vus":                           {{role: inFlight}},
+			"vus_max":                       {{role: limit}},
 		},
 		limit:     "maxVUs",
 		interval:  "K6_OTEL_EXPORT_INTERVAL=1s exports every second",

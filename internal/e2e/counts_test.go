@@ -29,12 +29,15 @@ func TestK6Counts(t *testing.T) {
 			"unstable_step": "with any number at most 108",
 		}},
 		{"k6-c-arrival-90", "", wire.ClassStable, 90, "kept up", nil},
+		{"k6-e-stall-100", "", "", 100, "75 of 6,001", nil},
 		{"k6-e2-stall-100-20vus", "capped", "", 100, "180 of 2,001", nil},
 		{"k6-e3-stall-closed", "closed", wire.ClassInconclusive, 86.5, "", nil},
 		{"k6-f-overload-return", "capped", wire.ClassLossy, 0, "at least 47 % failed, 79 % of requests failed (2.14 an iteration)", map[string]string{
 			"requests_per_iteration": "2.14 requests on average",
 		}},
 		{"k6-g-grpc-default-interval", "", wire.ClassInconclusive, 90, "", nil},
+		{"k6-i-traces-output-http", "", wire.ClassInconclusive, 0, "", nil},
+		{"k6-j-system-tags", "", "", 90, "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -127,7 +127,7 @@ func TestCaptures(t *testing.T) {
 		{"fortiotel", []string{traces}, "fortio", "S", "", 350, 0, []string{"no_intended_time"}, []string{"telemetry_lost"}},
 		{"k6-browser", []string{traces}, "k6", "S", "", 5, 0, []string{"outcome_unknown"}, []string{"telemetry_lost", "too_many_scenarios"}},
 		{"k6-browser", []string{traces, metrics}, "k6", "S", "", 5, 0, []string{"outcome_unknown"}, []string{"telemetry_lost", "counted_twice"}},
-		{"k6-browser", []string{metrics}, "k6", "F", "", 5, 0, []string{"counts_only"}, nil},
+		{"k6-browser", []string{metrics}, "k6", "F", "", 5, 0, []string{"counts_only", "lossy_step", "requests_per_iteration"}, nil},
 		{"k6-arrival", []string{metrics}, "k6", "F", "", 2701, 0, nil, []string{"telemetry_lost"}},
 	} {
 		cat := takenIn(t, c.folder, c.files...)
