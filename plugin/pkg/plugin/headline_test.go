@@ -49,6 +49,10 @@ func TestHeadSaysItAll(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+	names, _ := s.one(t, `{"queryType":"steps"}`).Frames[0].FieldByName("step")
+	if first, last := names.At(0), names.At(4); first != "450/s" || last != "300/s, back" {
+		t.Errorf("steps %q to %q", first, last)
+	}
 	for _, name := range []string{"in_time_0", "in_time_4"} {
 		if _, i := f.FieldByName(name); i >= 0 {
 			t.Errorf("%s: steps below the knee and after the push are not of the head", name)

@@ -25,7 +25,7 @@ func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
 	p99 := times("p99", "p99 response", func(s *wire.Step) string { return number(&s.ResponseTime, &s.ResponseTime.P99) })
 	f := table(
 		"steps",
-		field("step", "Step", column(steps, stepName)),
+		field("step", "Step", column(steps, func(s *wire.Step) string { return placed(v, s) })),
 		mapped(field("class", "Class", column(steps, func(s *wire.Step) string { return orDash(s.Class) })), words()),
 		rates("offered", "Offered", func(s *wire.Step) *float64 { return s.Offered }),
 		rates("completed", "Completed", func(s *wire.Step) *float64 { return s.Completed }),
@@ -54,6 +54,15 @@ func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
 	}
 	refusals(f, steps)
 	return shown(f, "table")
+}
+
+// placed names a step of a table, in which the rate of a return stands a second time.
+func placed(v *wire.Verdict, s *wire.Step) string {
+	back := returned(v.Steps)
+	if back != nil && s.Index >= back.Index && s.Name == "" && v.Metastability.State != wire.NotTested {
+		return stepName(s) + ", back"
+	}
+	return stepName(s)
 }
 
 // streaming are the columns of services that answer in parts.
