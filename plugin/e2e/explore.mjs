@@ -3,7 +3,7 @@
 import { expect, explore, kindOfSource, newPage, quiet, source, times } from './browser.mjs';
 
 const kinds = {
-  verdict: /FAIL/, steps: /unstable/, knee: null, series: null, spectrum: null, heatmap: null, littleslaw: /Agrees|yes/, findings: /fail/,
+  verdict: /FAIL/, steps: /lossy/, knee: null, series: null, spectrum: null, heatmap: null, littleslaw: /Agrees|yes/, findings: /fail/,
   goodput: null, compare: /Figure|Before/, runs: /Headline/i, capacity: null, alert: /3|FAIL/,
 };
 
