@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -127,43 +126,6 @@ func TestImportStopsWhenItMust(t *testing.T) {
 	cancel()
 	if _, err := Import(ctx, Input{Name: "a.csv", Reader: strings.NewReader(attackOf(20_000))}, discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// Memory does not grow with the file.
-func TestMemoryIsConstant(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 300 MB")
-	}
-	for _, c := range []struct {
-		name   string
-		header []byte
-		body   []byte
-	}{
-		{"k6.json", nil, plain(t, "k6/c-arrival-90.json.zst")},
-		{"results.csv", nil, plain(t, "vegeta/stall-100.csv.zst")},
-	} {
-		var peak uint64
-		grown := func(times int) uint64 {
-			runtime.GC()
-			peak = 0
-			_, err := Import(t.Context(), Input{Name: c.name, Reader: repeated(c.header, c.body, times), Progress: func(r *Report) {
-				if r.Chunks%8 == 0 {
-					var m runtime.MemStats
-					runtime.ReadMemStats(&m)
-					peak = max(peak, m.HeapInuse)
-				}
-			}}, discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return peak
-		}
-		times := 20_000_000 / len(c.body)
-		small, large := grown(times), grown(6*times)
-		if large > 2*small+(16<<20) {
-			t.Errorf("%s: %d MiB for six times the file, %d MiB for the file", c.name, large>>20, small>>20)
-		}
 	}
 }
 
