@@ -17,6 +17,7 @@ import { dashboards, demonstrated, looks, queries } from './dashboards.mjs';
 import { editor, everyKind, mouse } from './explore.mjs';
 import { live } from './live.mjs';
 import { rules } from './rules.mjs';
+import { traces } from './traces.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const shots = process.env.SHOTS ?? `${here}shots`;
@@ -45,6 +46,7 @@ const parts = {
     await editor(browser, shots);
     await mouse(browser, shots);
   },
+  traces,
   live: async (browser) => dashboards(browser, demonstrated(...(await live(browser, shots))), shots),
 };
 

@@ -1,6 +1,8 @@
 package plugin_test
 
 import (
+	"encoding/json"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -145,13 +147,33 @@ func TestTracesOfTheSlowest(t *testing.T) {
 			t.Fatal(got.Error)
 		}
 		p99, _ := got.Frames[0].FieldByName("p99")
-		if len(p99.Config.Links) != 1 || p99.Config.Links[0].Internal.DatasourceUID != "tempo" {
+		if len(p99.Config.Links) != 1 {
 			t.Fatalf("links %+v", p99.Config.Links)
 		}
-		if query := text(t, got.Frames[0], "slowest"); query != want {
-			t.Errorf("the link asks %s, want %s", query, want)
+		if asked := paneOf(t, text(t, got.Frames[0], "traces")); asked.Datasource != "tempo" || asked.Queries[0].Query != want || asked.Range.From != "1796032800000" {
+			t.Errorf("the link leads to %+v, want %s", asked, want)
 		}
 	}
+}
+
+// pane is what an address of Explore shows.
+type pane struct {
+	Datasource string
+	Queries    []struct{ Query string }
+	Range      struct{ From, To string }
+}
+
+func paneOf(t *testing.T, address string) pane {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var panes map[string]pane
+	if err := json.Unmarshal([]byte(u.Query().Get("panes")), &panes); err != nil {
+		t.Fatalf("%s: %v", address, err)
+	}
+	return panes["traces"]
 }
 
 func TestDoubtsAreNotices(t *testing.T) {

@@ -1,8 +1,11 @@
 package plugin
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/data"
@@ -50,7 +53,7 @@ func (d *Datasource) steps(v *wire.Verdict, q *Query) *data.Frame {
 	}
 	if links := d.traceLinks(); links != nil {
 		p99.Config.Links = links
-		f.Fields = append(f.Fields, hidden(field("slowest", "Slowest, in TraceQL", column(steps, func(s *wire.Step) string { return slowest(v.Run.ID, s) }))))
+		f.Fields = append(f.Fields, hidden(field("traces", "Traces", column(steps, func(s *wire.Step) string { return d.traces(v.Run.ID, s) }))))
 	}
 	refusals(f, steps)
 	return shown(f, "table")
@@ -135,18 +138,33 @@ func refusals(f *data.Frame, steps []*wire.Step) {
 }
 
 // traceLinks lead to the traces of the slowest requests, where a data source
-// with traces is set.
+// with traces is set. The hidden column holds the whole address: a link inside
+// Grafana would take the range of the dashboard, or none, and not that of the step.
 func (d *Datasource) traceLinks() []data.DataLink {
 	if d.settings.TracesUID == "" {
 		return nil
 	}
-	return []data.DataLink{{
-		Title: "Traces of the slowest requests",
-		Internal: &data.InternalDataLink{
-			DatasourceUID: d.settings.TracesUID, DatasourceName: d.settings.TracesName,
-			Query: map[string]any{"queryType": "traceql", "query": "${__data.fields.slowest}", "limit": 20, "tableType": "traces"},
-		},
-	}}
+	return []data.DataLink{{Title: "Traces of the slowest requests", URL: "${__data.fields.traces:raw}"}}
+}
+
+// traces is the address of Explore with the slowest requests of a step.
+func (d *Datasource) traces(run string, s *wire.Step) string {
+	to := s.To
+	if s.ServiceTime.Max != nil {
+		to = to.Add(time.Duration(*s.ServiceTime.Max * float64(time.Second)))
+	}
+	panes, err := json.Marshal(map[string]any{"traces": map[string]any{
+		"datasource": d.settings.TracesUID,
+		"queries": []any{map[string]any{
+			"refId": "A", "datasource": map[string]any{"uid": d.settings.TracesUID},
+			"queryType": "traceql", "query": slowest(run, s), "limit": 20, "tableType": "traces",
+		}},
+		"range": map[string]any{"from": millis(s.From), "to": millis(to.Add(time.Second))},
+	}})
+	if err != nil {
+		return ""
+	}
+	return "/explore?schemaVersion=1&panes=" + strings.ReplaceAll(url.QueryEscape(string(panes)), "+", "%20")
 }
 
 // slowest asks, in TraceQL, for the slowest requests of a run: spans last from
