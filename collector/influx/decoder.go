@@ -76,7 +76,7 @@ func (d *Decoder) Decode(body []byte, about *About) []*sample.Batch {
 	}
 	d.settle()
 	d.flushTallies()
-	return d.targets.batches()
+	return d.targets.Batches()
 }
 
 // Reasons that are not failures of the line.
@@ -147,7 +147,7 @@ func (d *Decoder) row(r *sample.Row, generator string) (Reason, error) {
 
 func (d *Decoder) addRow(r *sample.Row, p place) {
 	r.Group = p.group
-	p.to.batch.Append(*r)
+	p.to.Append(*r)
 	d.report.Rows++
 }
 
@@ -181,8 +181,8 @@ func (d *Decoder) point(s sample.Series, p sample.Point, generator string) (Reas
 	if !ok {
 		return reason, reason.explain()
 	}
-	s.Source, s.Service = at.to.batch.Groups[at.group].Source, generator
-	at.to.point(&s, p)
+	s.Source, s.Service = at.to.Groups[at.group].Source, generator
+	at.to.AddPoint(&s, p)
 	d.report.Points++
 	return kept, nil
 }

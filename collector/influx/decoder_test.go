@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
 
@@ -224,7 +225,7 @@ func TestRunsAndSources(t *testing.T) {
 	}
 	d := NewDecoder(convention.Default())
 	var lines []string
-	for i := range mostRuns + 1 {
+	for i := range batch.MostRuns + 1 {
 		lines = append(lines, jmeter(fmt.Sprintf(",testid=%d", i)))
 	}
 	if d.Decode([]byte(strings.Join(lines, "\n")), &About{Unit: 1}); d.Report().Counts[TooManyRuns] != 1 {

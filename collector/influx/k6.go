@@ -122,7 +122,7 @@ func (d *Decoder) k6Iteration(at int64) (Reason, error) {
 		return reason, reason.explain()
 	}
 	s := d.seriesOf(p, "k6", iterationName, "{iteration}")
-	p.to.point(&s, sample.Point{Start: at - millis(value), Time: at, Value: 1})
+	p.to.AddPoint(&s, sample.Point{Start: at - millis(value), Time: at, Value: 1})
 	d.report.Points++
 	d.add(p, tally{generator: "k6", name: iterationsName, unit: "{iteration}"}, 1, at)
 	return kept, nil

@@ -100,11 +100,11 @@ func (d *Decoder) mappedPoint(role convention.Role, v float64, at int64) (Reason
 		s.Kind = sample.Gauge
 	}
 	s.Source = d.sourceOf(f, unnamed)
-	to, ok := d.targets.to(run, name, s.Source)
+	i, ok := d.targets.To(run, name, s.Source)
 	if !ok {
 		return TooManyRuns, TooManyRuns.explain()
 	}
-	to.point(&s, sample.Point{Time: at, Value: v})
+	d.targets.At(i).AddPoint(&s, sample.Point{Time: at, Value: v})
 	d.report.Points++
 	return kept, nil
 }

@@ -3,6 +3,8 @@ package influx
 import (
 	"fmt"
 	"strings"
+
+	"github.com/plimsoll/plimsoll/collector/batch"
 )
 
 // Reason says why a line was refused or passed over.
@@ -31,9 +33,9 @@ func (r Reason) String() string {
 func (r Reason) explain() error {
 	switch r {
 	case TooManyRuns:
-		return fmt.Errorf("the request names more than %d runs", mostRuns)
+		return fmt.Errorf("the request names more than %d runs", batch.MostRuns)
 	case TooManyGroups:
-		return fmt.Errorf("the request has more than %d streams of one run", mostGroups)
+		return fmt.Errorf("the request has more than %d streams of one run", batch.MostGroups)
 	default:
 		return fmt.Errorf("%s", r)
 	}

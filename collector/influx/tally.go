@@ -61,7 +61,7 @@ func (d *Decoder) tally(p place, name string) *tally {
 func (d *Decoder) flushTally(t *tally) {
 	if t.n > 0 {
 		s := d.seriesOf(t.place, t.generator, t.name, t.unit)
-		t.place.to.point(&s, sample.Point{Start: t.from - 1, Time: t.at, Value: t.n})
+		t.place.to.AddPoint(&s, sample.Point{Start: t.from - 1, Time: t.at, Value: t.n})
 		d.report.Points++
 	}
 	t.n = 0
@@ -69,7 +69,7 @@ func (d *Decoder) flushTally(t *tally) {
 
 // seriesOf returns the series of a count of a stream.
 func (d *Decoder) seriesOf(p place, generator, name, unit string) sample.Series {
-	g := &p.to.batch.Groups[p.group]
+	g := &p.to.Groups[p.group]
 	s := sample.Series{Source: g.Source, Service: generator, Scope: generator, Name: name, Unit: unit, Kind: sample.DeltaSum}
 	if g.Scenario != "" {
 		d.scenario = append(d.scenario[:0], g.Scenario...)

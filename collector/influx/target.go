@@ -5,112 +5,29 @@ import (
 	"math"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
 
-// Limits of one request.
-const (
-	mostRuns   = 256
-	mostGroups = 4096
-)
-
-// target is a batch under construction.
-type target struct {
-	batch  *sample.Batch
-	groups map[sample.Group]uint16
-	series map[sample.Series]uint32
-}
-
 // place is where a row goes.
 type place struct {
-	to    *target
+	to    *batch.Building
 	group uint16
 }
 
 // targets sends rows and points to the batch of their run.
 type targets struct {
-	runs   map[string]int
-	used   int
-	all    []*target
-	out    []*sample.Batch
+	*batch.ByRun
+
 	places map[string]place // by what tells groups apart, as bytes
 	key    []byte
 }
 
-func newTargets() *targets { return &targets{runs: map[string]int{}, places: map[string]place{}} }
+func newTargets() *targets { return &targets{ByRun: batch.NewByRun(), places: map[string]place{}} }
 
 func (t *targets) reset() {
-	for _, b := range t.all[:t.used] {
-		b.batch.Reset()
-		clear(b.groups)
-		clear(b.series)
-	}
-	clear(t.runs)
+	t.Reset()
 	clear(t.places)
-	t.used = 0
-}
-
-// to returns the batch of a run, or of a source when run is empty. It returns
-// false when the request names too many runs.
-func (t *targets) to(run, name, source string) (*target, bool) {
-	key := run
-	if run == "" {
-		key = "\x01" + source // no run id has such a character
-	}
-	i, ok := t.runs[key]
-	if !ok {
-		if t.used == mostRuns {
-			return nil, false
-		}
-		i = t.used
-		if t.used++; t.used > len(t.all) {
-			t.all = append(t.all, &target{batch: &sample.Batch{}, groups: map[sample.Group]uint16{}, series: map[sample.Series]uint32{}})
-		}
-		t.all[i].batch.RunID = run
-		t.runs[key] = i
-	}
-	b := t.all[i]
-	if b.batch.RunName == "" {
-		b.batch.RunName = name
-	}
-	return b, true
-}
-
-// batches returns the batches that hold anything.
-func (t *targets) batches() []*sample.Batch {
-	t.out = t.out[:0]
-	for _, b := range t.all[:t.used] {
-		if !b.batch.Empty() {
-			t.out = append(t.out, b.batch)
-		}
-	}
-	return t.out
-}
-
-// group returns the index of a group, or false when there are too many.
-func (b *target) group(g *sample.Group) (uint16, bool) {
-	i, ok := b.groups[*g]
-	if !ok {
-		if len(b.batch.Groups) == mostGroups {
-			return 0, false
-		}
-		i = uint16(len(b.batch.Groups))
-		b.batch.Groups = append(b.batch.Groups, *g)
-		b.groups[*g] = i
-	}
-	return i, true
-}
-
-// point adds an observation of a series.
-func (b *target) point(s *sample.Series, p sample.Point) {
-	i, ok := b.series[*s]
-	if !ok {
-		i = uint32(len(b.batch.Series))
-		b.batch.Series = append(b.batch.Series, *s)
-		b.series[*s] = i
-	}
-	p.Series = i
-	b.batch.Points = append(b.batch.Points, p)
 }
 
 // add appends a text to the key of a place so that no two lists of texts have
@@ -142,12 +59,13 @@ func (d *Decoder) place(f *facts, generator string) (place, Reason, bool) {
 	if p, ok := t.places[string(t.key)]; ok {
 		return p, 0, true
 	}
-	to, ok := t.to(d.runOf(f), d.nameOf(f), d.sourceOf(f, generator))
+	at, ok := t.To(d.runOf(f), d.nameOf(f), d.sourceOf(f, generator))
 	if !ok {
 		return place{}, TooManyRuns, false
 	}
 	g := d.group(f, generator)
-	i, ok := to.group(&g)
+	to := t.At(at)
+	i, ok := to.AddGroup(&g)
 	if !ok {
 		return place{}, TooManyGroups, false
 	}

@@ -132,7 +132,7 @@ func compareMetrics(t *testing.T, d *Decoder, md pmetric.Metrics) {
 	t.Helper()
 	o := metricOracle{table: d.table}
 	o.read(md)
-	got := slices.DeleteFunc(flattenPoints(d.router.batches()), func(p flatPoint) bool { // made of others
+	got := slices.DeleteFunc(flattenPoints(d.router.Batches()), func(p flatPoint) bool { // made of others
 		return p.Series.Scope == artilleryScope && p.Series.Name == "loadtest.arrivals.dropped"
 	})
 	if diff := gocmp.Diff(o.points, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
@@ -206,7 +206,7 @@ func TestArtillery(t *testing.T) {
 		var nested int64
 		for _, body := range capture(t, filepath.Join("testdata", file)) {
 			decodeLikeOracle(t, d, file, body)
-			rows = append(rows, flatten(d.router.batches())...)
+			rows = append(rows, flatten(d.router.Batches())...)
 			nested += d.Report().Count(Nested)
 		}
 		for _, r := range rows {
@@ -236,7 +236,7 @@ func TestFortiotel(t *testing.T) {
 	var rows []flatRow
 	for _, body := range capture(t, "testdata/fortiotel/otlp.traces.pb.gz") {
 		decodeLikeOracle(t, d, "fortiotel", body)
-		rows = append(rows, flatten(d.router.batches())...)
+		rows = append(rows, flatten(d.router.Batches())...)
 	}
 	var took []float64
 	for _, r := range rows {
@@ -259,7 +259,7 @@ func TestVLLM(t *testing.T) {
 	want := map[string]float64{"gen_ai.latency.time_in_queue": 5, "gen_ai.latency.e2e": 19.5}
 	for _, body := range capture(t, "testdata/vllm/otlp.traces.pb.gz") {
 		decodeLikeOracle(t, d, "vllm", body)
-		for _, p := range flattenPoints(d.router.batches()) {
+		for _, p := range flattenPoints(d.router.Batches()) {
 			if p.Run != sample.Telemetry || p.Point.Histogram == nil || p.Point.Histogram.Count != 50 || math.Abs(p.Point.Value-want[p.Series.Name]) > 1e-6 {
 				t.Errorf("%+v %+v", p, p.Point.Histogram)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
 
@@ -15,7 +16,7 @@ import (
 type Decoder struct {
 	table  *convention.Table
 	intern *intern
-	router *router
+	router *batch.ByRun
 	report Report
 
 	resource attributes
@@ -42,7 +43,7 @@ type Decoder struct {
 
 // NewDecoder returns a decoder that understands names by a table.
 func NewDecoder(t *convention.Table) *Decoder {
-	return &Decoder{table: t, intern: newIntern(), router: newRouter(), schemas: newSchemas()}
+	return &Decoder{table: t, intern: newIntern(), router: batch.NewByRun(), schemas: newSchemas()}
 }
 
 // Report says what became of the spans or points of the last request.
@@ -53,7 +54,7 @@ func (d *Decoder) Traces(body []byte) ([]*sample.Batch, error) {
 	if err := d.traces(body); err != nil {
 		return nil, fmt.Errorf("decode traces: %w", err)
 	}
-	return d.router.batches(), nil
+	return d.router.Batches(), nil
 }
 
 // TracesJSON decodes an ExportTraceServiceRequest in JSON.
@@ -70,7 +71,7 @@ func (d *Decoder) Metrics(body []byte) ([]*sample.Batch, error) {
 	if err := d.metrics(body); err != nil {
 		return nil, fmt.Errorf("decode metrics: %w", err)
 	}
-	return d.router.batches(), nil
+	return d.router.Batches(), nil
 }
 
 // MetricsJSON decodes an ExportMetricsServiceRequest in JSON.
@@ -88,13 +89,13 @@ const maxKept = 1 << 15
 // Oversized reports whether the last request was so large that the decoder
 // should rather be dropped than kept for the next one.
 func (d *Decoder) Oversized() bool {
-	return cap(d.refs) > maxKept || cap(d.spans) > maxKept || cap(d.wire) > 16<<20 || d.router.used > 32 ||
+	return cap(d.refs) > maxKept || cap(d.spans) > maxKept || cap(d.wire) > 16<<20 || len(d.router.Used()) > 32 ||
 		d.report.Rows+d.report.Points > maxKept
 }
 
 // reset prepares for a request, or for its second pass.
 func (d *Decoder) reset() {
-	d.router.reset()
+	d.router.Reset()
 	d.report = Report{}
 	d.refs = d.refs[:0]
 	d.rows = 0

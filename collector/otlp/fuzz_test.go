@@ -35,7 +35,7 @@ func compareTraces(t *testing.T, d *Decoder, table *convention.Table, td ptrace.
 	t.Helper()
 	o := oracle{table: table}
 	o.read(td)
-	got := flatten(d.router.batches())
+	got := flatten(d.router.Batches())
 	if diff := gocmp.Diff(o.rows, got); diff != "" {
 		t.Fatalf("rows differ from the full decoder's (-want +got):\n%s", diff)
 	}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/journal"
 )
 
@@ -198,7 +199,7 @@ func TestRefusedSpans(t *testing.T) {
 	}
 
 	var runs, groups []testSpan
-	for i := range maxRuns + 10 {
+	for i := range batch.MostRuns + 10 {
 		runs = append(runs, testSpan{kind: 3, start: base, end: base + 1, attrs: []any{"loadtest.run.id", fmt.Sprint("r", i)}})
 	}
 	ts.sink.rows = nil
@@ -206,10 +207,10 @@ func TestRefusedSpans(t *testing.T) {
 		len(ts.sink.rows) != 0 || !strings.Contains(string(answer), "more than 256 runs") {
 		t.Errorf("too many runs: %d %q, %d rows kept", code, answer, len(ts.sink.rows))
 	}
-	for i := range maxGroups + 10 {
+	for i := range batch.MostGroups + 10 {
 		groups = append(groups, testSpan{kind: 3, start: base, end: base + 1, attrs: []any{"loadtest.scenario", fmt.Sprint("s", i)}})
 	}
-	if p, rows := send(groups...); p.RejectedSpans() != 10 || len(rows) != maxGroups || !strings.Contains(p.ErrorMessage(), "10 too_many_groups") {
+	if p, rows := send(groups...); p.RejectedSpans() != 10 || len(rows) != batch.MostGroups || !strings.Contains(p.ErrorMessage(), "10 too_many_groups") {
 		t.Errorf("%d rejected, %d rows: %s", p.RejectedSpans(), len(rows), p.ErrorMessage())
 	}
 	if p, rows := send(testSpan{kind: 2, start: base, end: base + 2}, testSpan{kind: 1}); p.RejectedSpans() != 0 || len(rows) != 0 || p.ErrorMessage() != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
 
@@ -234,11 +235,11 @@ func (d *Decoder) point(m *metricFields, b []byte) error {
 		Source: d.stream.source, Service: d.stream.service, Scope: d.stream.scope, Name: m.series,
 		Attributes: d.pointAttributes(), Unit: d.intern.text(m.unit), Kind: kind,
 	}
-	if m.role.Canonical() != "" && to.batch.RunID == sample.Telemetry {
+	if m.role.Canonical() != "" && to.RunID == sample.Telemetry {
 		series.Name = sample.WithRole(string(m.role), d.intern.text(m.name))
 	}
 	d.dropsUsers = d.dropsUsers || series.Name == "vusers.skipped" && series.Scope == artilleryScope
-	to.addPoint(&series, out)
+	to.AddPoint(&series, out)
 	d.report.Points++
 	return nil
 }
@@ -246,7 +247,7 @@ func (d *Decoder) point(m *metricFields, b []byte) error {
 // pointBatch returns the batch of the point that was parsed last: the run that
 // the point or its resource names, the source's run for what a generator says,
 // else the telemetry of servers.
-func (d *Decoder) pointBatch(m *metricFields) (*routed, bool) {
+func (d *Decoder) pointBatch(m *metricFields) (*batch.Building, bool) {
 	run := runOf(&d.points.attributes, &d.resource)
 	if !m.ofRun && !d.points.is(convention.RunID) {
 		run = runOf(&attributes{}, &d.resource)
@@ -259,11 +260,11 @@ func (d *Decoder) pointBatch(m *metricFields) (*routed, bool) {
 	if id == "" && !m.ofRun {
 		id, name = sample.Telemetry, nil
 	}
-	i, ok := d.router.to(id, d.intern.text(name), d.stream.source)
+	i, ok := d.router.To(id, d.intern.text(name), d.stream.source)
 	if !ok {
 		return nil, false
 	}
-	return d.router.all[i], true
+	return d.router.At(i), true
 }
 
 // pointAttributes returns the attributes of the point that was parsed last as

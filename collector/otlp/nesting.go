@@ -152,14 +152,14 @@ func (d *Decoder) inheritAll(ref int) error {
 func (d *Decoder) nameSpans() {
 	for i := range d.nested.loose {
 		if r := &d.refs[i]; d.nested.loose[i] && r.row >= 0 {
-			d.router.all[r.batch].nesting = true
+			d.router.At(int(r.batch)).Nesting = true
 		}
 	}
 	for i := range d.refs {
 		r := &d.refs[i]
-		if r.row < 0 || !d.router.all[r.batch].nesting {
+		if r.row < 0 || !d.router.At(int(r.batch)).Nesting {
 			continue
 		}
-		d.router.all[r.batch].batch.SetSelf(int(r.row), hashSpan(r.trace[:], r.id[:]))
+		d.router.At(int(r.batch)).SetSelf(int(r.row), hashSpan(r.trace[:], r.id[:]))
 	}
 }

@@ -5,98 +5,8 @@ import (
 	"github.com/plimsoll/plimsoll/collector/convention"
 )
 
-// Limits of one request.
-const (
-	maxSpans  = 1 << 18
-	maxRuns   = 256
-	maxGroups = 4096
-)
-
-// routed is a batch under construction.
-type routed struct {
-	batch   *sample.Batch
-	groups  map[sample.Group]uint16
-	series  map[sample.Series]uint32
-	nesting bool // some row needs to be told apart from the spans in it
-}
-
-// router sends rows and points to the batch of their run, and keeps the batches
-// for the next request.
-type router struct {
-	runs map[string]int // by run id, or by source after a byte that no run id has
-	used int
-	all  []*routed
-	out  []*sample.Batch
-}
-
-func newRouter() *router { return &router{runs: map[string]int{}} }
-
-func (r *router) reset() {
-	for _, b := range r.all[:r.used] {
-		b.batch.Reset()
-		if len(b.groups) > 0 {
-			clear(b.groups)
-		}
-		if len(b.series) > 0 {
-			clear(b.series)
-		}
-		b.nesting = false
-	}
-	if len(r.runs) > 0 {
-		clear(r.runs)
-	}
-	r.used = 0
-}
-
-// to returns the index of the batch of a run, or of a source when run is empty.
-// It returns false when the request names too many runs.
-func (r *router) to(run, name, source string) (int, bool) {
-	key := run
-	if run == "" {
-		key = "\x01" + source
-	}
-	i, ok := r.runs[key]
-	if !ok {
-		if r.used == maxRuns {
-			return 0, false
-		}
-		i = r.used
-		if r.used++; r.used > len(r.all) {
-			r.all = append(r.all, &routed{batch: &sample.Batch{}, groups: map[sample.Group]uint16{}, series: map[sample.Series]uint32{}})
-		}
-		r.all[i].batch.RunID = run
-		r.runs[key] = i
-	}
-	if b := r.all[i].batch; b.RunName == "" {
-		b.RunName = name
-	}
-	return i, true
-}
-
-// batches returns the batches that hold anything.
-func (r *router) batches() []*sample.Batch {
-	r.out = r.out[:0]
-	for _, b := range r.all[:r.used] {
-		if !b.batch.Empty() {
-			r.out = append(r.out, b.batch)
-		}
-	}
-	return r.out
-}
-
-// group returns the index of a group, or false when there are too many.
-func (b *routed) group(g *sample.Group) (uint16, bool) {
-	i, ok := b.groups[*g]
-	if !ok {
-		if len(b.batch.Groups) == maxGroups {
-			return 0, false
-		}
-		i = uint16(len(b.batch.Groups))
-		b.batch.Groups = append(b.batch.Groups, *g)
-		b.groups[*g] = i
-	}
-	return i, true
-}
+// maxSpans is how many spans of one request are read.
+const maxSpans = 1 << 18
 
 // stream is what the spans of one resource and scope have in common.
 type stream struct {
@@ -177,12 +87,12 @@ func (d *Decoder) place(s *stream, a *attributes) (*place, Reason, bool) {
 			name = d.resource.runName
 		}
 	}
-	batch, ok := d.router.to(runID, d.intern.text(name), s.source)
+	to, ok := d.router.To(runID, d.intern.text(name), s.source)
 	if !ok {
 		return nil, TooManyRuns, false
 	}
 	g := d.group(s, a)
-	index, ok := d.router.all[batch].group(&g)
+	index, ok := d.router.At(to).AddGroup(&g)
 	if !ok {
 		return nil, TooManyGroups, false
 	}
@@ -194,7 +104,7 @@ func (d *Decoder) place(s *stream, a *attributes) (*place, Reason, bool) {
 	*p = place{
 		mask: a.has & (groupBits | runBits), run: runID, name: d.intern.text(name), scenario: g.Scenario, step: g.Step,
 		generator: g.Generator, method: g.Process, deadline: g.Deadline, interval: g.ExpectedInterval, rate: g.Rate, model: g.Model,
-		batch: batch, group: index,
+		batch: to, group: index,
 	}
 	return p, 0, true
 }

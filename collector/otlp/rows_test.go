@@ -292,7 +292,7 @@ func TestArtilleryTimeouts(t *testing.T) {
 	count := map[sample.Outcome]int{}
 	for _, body := range capture(t, filepath.Join("testdata", "artillery-grpc", "otlp.traces.pb.gz")) {
 		decodeLikeOracle(t, d, "otlp.traces.pb.gz", body)
-		for _, r := range flatten(d.router.batches()) {
+		for _, r := range flatten(d.router.Batches()) {
 			count[r.Row.Outcome]++
 		}
 	}
@@ -313,7 +313,7 @@ func TestMetricRouting(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs := map[string]string{}
-		for _, p := range flattenPoints(d.router.batches()) {
+		for _, p := range flattenPoints(d.router.Batches()) {
 			runs[p.Series.Name+"{"+p.Series.Attributes+"}"] = p.Run
 		}
 		return runs
@@ -362,7 +362,7 @@ func TestPoints(t *testing.T) {
 	}}
 	want := []flatPoint{gauge, sum, h, e}
 	sortPoints(want)
-	if diff := gocmp.Diff(want, flattenPoints(d.router.batches()), cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(want, flattenPoints(d.router.Batches()), cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }

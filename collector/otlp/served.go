@@ -61,12 +61,12 @@ func (d *Decoder) flushServed() {
 		if run == "" {
 			run = sample.Telemetry
 		}
-		i, ok := d.router.to(run, "", d.stream.source)
+		i, ok := d.router.To(run, "", d.stream.source)
 		if !ok {
 			d.report.note(TooManyRuns, "spans of", []byte(d.stream.scope))
 			continue
 		}
-		d.router.all[i].addPoint(&sample.Series{
+		d.router.At(i).AddPoint(&sample.Series{
 			Source: d.stream.source, Service: d.stream.service, Scope: d.stream.scope, Name: m.name, Unit: "s", Kind: sample.DeltaHisto,
 		}, sample.Point{
 			Start: m.of.from, Time: m.of.to, Value: m.of.sum, Histogram: &sample.Distribution{Count: m.of.n, Min: m.of.min, Max: m.of.max},

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/collector/batch"
 	"github.com/plimsoll/plimsoll/collector/convention"
 	"github.com/plimsoll/plimsoll/collector/journal"
 )
@@ -164,7 +165,7 @@ func (s *Server) handle(ctx context.Context, sig signal, body []byte, isJSON boo
 	report := d.Report()
 	if report.Count(TooManyRuns) > 0 { // a request that carries several runs is kept whole or not at all
 		s.metrics.decoded(report, true)
-		return answer{result: resultMalformed}, fmt.Errorf("%w: it names more than %d runs, and is kept whole or not at all: send fewer in one request", errMalformed, maxRuns)
+		return answer{result: resultMalformed}, fmt.Errorf("%w: it names more than %d runs, and is kept whole or not at all: send fewer in one request", errMalformed, batch.MostRuns)
 	}
 	a := answer{rejected: report.Rejected(), message: report.Message(), result: resultOK, metrics: sig == points}
 	var receipt journal.Receipt

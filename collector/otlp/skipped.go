@@ -11,8 +11,8 @@ import (
 // others sent in that period. Without it a run of spans would know nothing of
 // them, and with users counted as requests too little.
 func (d *Decoder) skipped() {
-	for _, r := range d.router.all[:d.router.used] {
-		b := r.batch
+	for _, r := range d.router.Used() {
+		b := r.Batch
 		periods := map[skipper]*users{}
 		for i := range b.Points {
 			p, s := &b.Points[i], &b.Series[b.Points[i].Series]
@@ -41,7 +41,7 @@ func (d *Decoder) skipped() {
 			if u.created > 0 && u.requests > u.created {
 				each = u.requests / u.created
 			}
-			r.addPoint(&sample.Series{
+			r.AddPoint(&sample.Series{
 				Source: k.source, Service: u.of, Scope: artilleryScope, Name: "loadtest.arrivals.dropped", Unit: "{request}", Kind: sample.DeltaSum,
 			}, sample.Point{Start: k.start, Time: k.time, Value: math.Round(u.skipped * each)})
 		}
@@ -59,16 +59,4 @@ type skipper struct {
 type users struct {
 	of                         string
 	skipped, created, requests float64
-}
-
-// addPoint adds a point and, when it is new, its series.
-func (b *routed) addPoint(s *sample.Series, p sample.Point) {
-	i, ok := b.series[*s]
-	if !ok {
-		i = uint32(len(b.batch.Series))
-		b.batch.Series = append(b.batch.Series, *s)
-		b.series[*s] = i
-	}
-	p.Series = i
-	b.batch.Points = append(b.batch.Points, p)
 }

@@ -165,19 +165,19 @@ func (d *Decoder) oneSpan(at extent) error {
 	if s.badIntended {
 		d.report.note(BadIntended, "span", s.name)
 	}
-	to := d.router.all[p.batch]
+	to := d.router.At(p.batch)
 	row := sample.Row{Group: p.group, Sent: int64(s.start), Done: int64(s.end), Index: sample.NoIndex}
 	if err := d.fill(&row, b); err != nil {
 		return err
 	}
 	if ref >= 0 {
-		d.refs[ref].batch, d.refs[ref].row = int16(p.batch), int32(to.batch.Len())
+		d.refs[ref].batch, d.refs[ref].row = int16(p.batch), int32(to.Len())
 	}
 	if d.stream.nests || s.operation() {
-		to.nesting = true
+		to.Nesting = true
 		d.nested.wanted = true
 	}
-	to.batch.Append(row)
+	to.Append(row)
 	d.report.Rows++
 	return nil
 }
