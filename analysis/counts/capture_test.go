@@ -1,11 +1,7 @@
 package counts_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/binary"
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,34 +19,14 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/counts"
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/analysis/stability"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 // capture reads a captured OTLP stream, one batch an export request.
 func capture(t *testing.T, name string) []*sample.Batch {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".pb.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []*sample.Batch
-	for r := bytes.NewReader(all); r.Len() > 0; {
-		n, err := binary.ReadUvarint(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := make([]byte, n)
-		if _, err := io.ReadFull(r, body); err != nil {
-			t.Fatal(err)
-		}
+	for _, body := range captured.Exports(t, filepath.Join("testdata", name+".pb.gz")) {
 		req := pmetricotlp.NewExportRequest()
 		if err := req.UnmarshalProto(body); err != nil {
 			t.Fatal(err)

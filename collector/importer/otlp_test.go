@@ -2,12 +2,8 @@ package importer_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +12,7 @@ import (
 	"github.com/plimsoll/plimsoll/collector/importer"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/otlp"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 // otlpFile imports an OTLP file and returns the rows by run.
@@ -65,31 +62,6 @@ func TestOTLPRuns(t *testing.T) {
 	}
 }
 
-// messages reads a file of length-delimited messages.
-func messages(t *testing.T, name string) [][]byte {
-	t.Helper()
-	f, err := os.Open(filepath.FromSlash(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out [][]byte
-	for len(all) > 0 {
-		n, size := binary.Uvarint(all)
-		out = append(out, all[size:size+int(n)])
-		all = all[size+int(n):]
-	}
-	return out
-}
-
 // Metrics of servers belong to no run.
 func TestOTLPServers(t *testing.T) {
 	t.Parallel()
@@ -105,8 +77,8 @@ func TestOTLPServers(t *testing.T) {
 // Spans and metrics may stand in one file, and lengths may have four bytes.
 func TestOTLPFraming(t *testing.T) {
 	t.Parallel()
-	spans := messages(t, "../otlp/testdata/otelgen-stall/otlp.traces.pb.gz")
-	metrics := messages(t, "../../analysis/counts/testdata/k6-c-arrival-90.pb.gz")
+	spans := captured.Exports(t, "../otlp/testdata/otelgen-stall/otlp.traces.pb.gz")
+	metrics := captured.Exports(t, "../../analysis/counts/testdata/k6-c-arrival-90.pb.gz")
 	var four, vary []byte
 	for i := range max(len(spans), len(metrics)) {
 		for _, list := range [][][]byte{spans, metrics} {

@@ -1,12 +1,8 @@
 package otlp
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -22,55 +18,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 var captures = flag.String("captures", "testdata", "folder of captured exports to decode")
-
-func gunzip(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// capture returns the requests in a captured file.
-func capture(t testing.TB, path string) [][]byte {
-	t.Helper()
-	b := gunzip(t, path)
-	var out [][]byte
-	if strings.HasSuffix(path, ".rawjson.gz") {
-		d := json.NewDecoder(bytes.NewReader(b))
-		for {
-			var raw json.RawMessage
-			if err := d.Decode(&raw); err == io.EOF {
-				return out
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, raw)
-		}
-	}
-	for len(b) > 0 {
-		n, k := binary.Uvarint(b)
-		if k <= 0 || n > uint64(len(b)-k) {
-			t.Fatalf("%s: bad framing", path)
-		}
-		out = append(out, b[k:k+int(n)])
-		b = b[k+int(n):]
-	}
-	return out
-}
 
 // TestCaptures decodes what real generators sent as the full decoder does.
 func TestCaptures(t *testing.T) {
@@ -84,7 +35,7 @@ func TestCaptures(t *testing.T) {
 		found++
 		t.Run(path, func(t *testing.T) {
 			d := NewDecoder(table)
-			for _, body := range capture(t, path) {
+			for _, body := range captured.Exports(t, path) {
 				decodeLikeOracle(t, d, path, body)
 			}
 		})
@@ -204,7 +155,7 @@ func TestArtillery(t *testing.T) {
 		d := NewDecoder(testTable(t))
 		rows, keys := []flatRow{}, map[uint64]bool{}
 		var nested int64
-		for _, body := range capture(t, filepath.Join("testdata", file)) {
+		for _, body := range captured.Exports(t, filepath.Join("testdata", file)) {
 			decodeLikeOracle(t, d, file, body)
 			rows = append(rows, flatten(d.router.Batches())...)
 			nested += d.Report().Count(Nested)
@@ -234,7 +185,7 @@ func TestFortiotel(t *testing.T) {
 	e := readExpectation(t, "fortiotel")
 	d := NewDecoder(testTable(t))
 	var rows []flatRow
-	for _, body := range capture(t, "testdata/fortiotel/otlp.traces.pb.gz") {
+	for _, body := range captured.Exports(t, "testdata/fortiotel/otlp.traces.pb.gz") {
 		decodeLikeOracle(t, d, "fortiotel", body)
 		rows = append(rows, flatten(d.router.Batches())...)
 	}
@@ -257,7 +208,7 @@ func TestVLLM(t *testing.T) {
 	t.Parallel()
 	d := NewDecoder(testTable(t))
 	want := map[string]float64{"gen_ai.latency.time_in_queue": 5, "gen_ai.latency.e2e": 19.5}
-	for _, body := range capture(t, "testdata/vllm/otlp.traces.pb.gz") {
+	for _, body := range captured.Exports(t, "testdata/vllm/otlp.traces.pb.gz") {
 		decodeLikeOracle(t, d, "vllm", body)
 		for _, p := range flattenPoints(d.router.Batches()) {
 			if p.Run != sample.Telemetry || p.Point.Histogram == nil || p.Point.Histogram.Count != 50 || math.Abs(p.Point.Value-want[p.Series.Name]) > 1e-6 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/convention"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 const (
@@ -290,7 +291,7 @@ func TestArtilleryTimeouts(t *testing.T) {
 	t.Parallel()
 	d := NewDecoder(testTable(t))
 	count := map[sample.Outcome]int{}
-	for _, body := range capture(t, filepath.Join("testdata", "artillery-grpc", "otlp.traces.pb.gz")) {
+	for _, body := range captured.Exports(t, filepath.Join("testdata", "artillery-grpc", "otlp.traces.pb.gz")) {
 		decodeLikeOracle(t, d, "otlp.traces.pb.gz", body)
 		for _, r := range flatten(d.router.Batches()) {
 			count[r.Row.Outcome]++

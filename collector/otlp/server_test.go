@@ -26,6 +26,7 @@ import (
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/convention"
 	"github.com/plimsoll/plimsoll/collector/journal"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 // fakeSink keeps rows in memory.
@@ -172,7 +173,7 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	for _, run := range []string{"otelgen-http", "otelgen-stall", "otelgen-workers"} {
 		want := readExpectation(t, run)
-		bodies := capture(t, filepath.Join("testdata", run, "otlp.traces.pb.gz"))
+		bodies := captured.Exports(t, filepath.Join("testdata", run, "otlp.traces.pb.gz"))
 		for _, encoding := range []string{"", "gzip", "zstd"} {
 			t.Run(run+"/http/"+encoding, func(t *testing.T) {
 				t.Parallel()

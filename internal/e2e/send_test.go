@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -19,6 +17,8 @@ import (
 
 	metricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 // export is one export request, encoded.
@@ -122,27 +122,11 @@ func capture(t testing.TB, name string) []export {
 	return framed(t, filepath.Join("../../collector/otlp/testdata", name, "otlp.traces.pb.gz"))
 }
 
-// framed reads export requests from a file: uvarint length, request, repeated.
-func framed(t testing.TB, path string) []export {
+// framed reads export requests from a file.
+func framed(t testing.TB, path string) (out []export) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []export
-	for len(data) > 0 {
-		n, k := binary.Uvarint(data)
-		out = append(out, export{body: data[k : k+int(n)]})
-		data = data[k+int(n):]
+	for _, body := range captured.Exports(t, path) {
+		out = append(out, export{body: body})
 	}
 	return out
 }

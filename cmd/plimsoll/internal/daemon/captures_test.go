@@ -1,14 +1,8 @@
 package daemon_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,47 +16,8 @@ import (
 	"github.com/plimsoll/plimsoll/collector/journal/memory"
 	"github.com/plimsoll/plimsoll/collector/otlp"
 	"github.com/plimsoll/plimsoll/collector/runs"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
-
-// captured are the exports of a real generator in one file.
-func captured(t *testing.T, path string) [][]byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out [][]byte
-	for d := json.NewDecoder(bytes.NewReader(all)); strings.HasSuffix(path, ".rawjson.gz"); {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); errors.Is(err, io.EOF) {
-			return out
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, raw)
-	}
-	for r := bytes.NewReader(all); r.Len() > 0; {
-		n, err := binary.ReadUvarint(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := make([]byte, n)
-		if _, err := io.ReadFull(r, body); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, body)
-	}
-	return out
-}
 
 // takenIn is a catalogue that holds captured exports, long after the end.
 func takenIn(t *testing.T, folder string, files ...string) *runs.Catalogue {
@@ -83,7 +38,7 @@ func takenIn(t *testing.T, folder string, files ...string) *runs.Catalogue {
 		case isJSON:
 			decode = d.TracesJSON
 		}
-		for k, body := range captured(t, filepath.Join("..", "..", "..", "..", "collector", "otlp", "testdata", folder, file)) {
+		for k, body := range captured.Exports(t, filepath.Join("..", "..", "..", "..", "collector", "otlp", "testdata", folder, file)) {
 			batches, err := decode(body)
 			if err != nil {
 				t.Fatal(err)
