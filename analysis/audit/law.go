@@ -173,7 +173,7 @@ const leastBelow = 100
 // Flat reports whether throughput no longer rose with the number in flight before
 // the workers ran out: the service itself was saturated, and more workers would
 // only have waited longer. A service that is not completes in proportion to what
-// is in flight: at half to nine tenths of the ceiling some 0.7 of what it
+// is in flight: at half to three quarters of the ceiling at most 0.75 of what it
 // completes there. Flat takes two standard errors of the lower rate above 0.8.
 func (r *LoopResult) Flat() bool {
 	_, plateau := r.Plateau()

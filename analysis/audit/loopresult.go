@@ -30,7 +30,7 @@ type LoopResult struct {
 	MeanInFlight float64
 	NearCeiling  float64 // share of time within 3 % of the ceiling
 	AtCeiling    float64 // completions/s then
-	Below        float64 // completions/s at half to nine tenths of it
+	Below        float64 // completions/s at half to three quarters of it
 	BelowEnds    float64 // completions that Below was counted from
 
 	Late    float64 // share of sends more than 5 ms after they were due
@@ -114,7 +114,7 @@ func (l *Loop) ceiling(r *LoopResult) {
 	if ns > 0 {
 		r.AtCeiling = ended / ns * 1e9
 	}
-	if ns, ended = l.between(stability.LevelOf(int(l.top+1)/2), stability.LevelOf(int(l.top)*9/10)); ns > 0 {
+	if ns, ended = l.between(stability.LevelOf(int(l.top+1)/2), stability.LevelOf(int(l.top)*3/4)); ns > 0 {
 		r.Below, r.BelowEnds = ended/ns*1e9, ended
 	}
 	r.MeanInFlight = l.sumN / total

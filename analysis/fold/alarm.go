@@ -65,7 +65,7 @@ func (f *folder) watchable() (cfg live.Config, ok bool) {
 func (f *folder) kept() bool {
 	until := f.lastDue
 	if !f.run.Finished {
-		until -= f.patience()
+		until = min(until, f.complete()) - f.patience()
 	}
 	due := f.declared.Due(0, min(until-f.start+1, f.declared.Length()))
 	known := float64(f.rows - f.resent + f.meter.reading(droppedName).count(f.start, f.lastDue))

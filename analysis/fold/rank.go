@@ -77,8 +77,13 @@ func unnumbered(r *sample.Row) bool {
 // paced reports whether the declaration says when each arrival was due, and
 // nothing speaks against a generator that followed it.
 func (f *folder) paced() bool {
-	if f.declared == nil || !f.run.Finished || f.sampled > 0 || f.follows || len(f.join.multi) > 0 && !f.join.resends {
+	if f.declared == nil || !f.run.Finished || f.sampled > 0 {
 		return false
+	}
+	for _, it := range f.iterations {
+		if it.closed() {
+			return false
+		}
 	}
 	for g := range maps.Values(f.groups) {
 		if g.Model == sample.Closed || g.interval > 0 || g.Rate > 0 || g.Process != "" && g.Process != "constant" {
@@ -107,15 +112,23 @@ func (f *folder) paced() bool {
 // any could be.
 func (f *folder) rank(ctx context.Context) (bool, error) {
 	n := &ranks{sources: map[string]*ranked{}, ties: map[*group]uint64{}}
+	join, err := f.joins(ctx)
+	if err != nil || len(join.multi) > 0 && !join.resends {
+		return false, err
+	}
 	f.placed = &Ranks{}
 	var local []*group
-	err := f.read(ctx, func(_ int, b *sample.Batch) error {
+	var sampled, dated bool // some rows; of parts of the run that were not asked for too
+	err = f.read(ctx, func(_ int, b *sample.Batch) error {
 		local = f.translate(b, local[:0])
 		for i := range b.Sent {
-			if f.join.nested(b.SelfAt(i)) || f.join.within(b, i) {
+			if join.nested(b.SelfAt(i)) || join.within(b, i) {
 				continue
 			}
-			if r := b.Row(i); unnumbered(&r) {
+			r := b.Row(i)
+			sampled = sampled || r.Flags&sample.Sampled != 0
+			dated = dated || r.Attempt == 0 && (r.Intended != 0 || r.Index != sample.NoIndex)
+			if unnumbered(&r) {
 				if f.placed.Rows++; f.placed.Rows <= MostRanked {
 					n.collect(local[r.Group], &r)
 				}
@@ -124,7 +137,7 @@ func (f *folder) rank(ctx context.Context) (bool, error) {
 		return ctx.Err()
 	})
 	switch {
-	case err != nil || f.placed.Rows == 0:
+	case err != nil || f.placed.Rows == 0 || sampled || dated:
 		f.placed = nil
 		return false, err
 	case f.placed.Rows > MostRanked:
@@ -142,6 +155,30 @@ func (f *folder) rank(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// joins says which rows of the whole run are attempts and layers of others, also
+// where only a part of it was asked for.
+func (f *folder) joins(ctx context.Context) (*joiner, error) {
+	if !f.part() {
+		return &f.join, nil
+	}
+	var j joiner
+	pass := func(fn func(r *sample.Row)) error {
+		return f.read(ctx, func(_ int, b *sample.Batch) error {
+			for i := range b.Sent {
+				r := b.Row(i)
+				fn(&r)
+			}
+			return ctx.Err()
+		})
+	}
+	err := pass(j.see)
+	if err == nil && j.needsKeys() {
+		err = pass(j.gather)
+	}
+	j.resolve()
+	return &j, err
 }
 
 func (n *ranks) collect(g *group, r *sample.Row) {
@@ -195,6 +232,8 @@ const (
 	whyMore  = "more were sent than were due"
 	whyEarly = "some were sent before they would have been due"
 	whyLeft  = "fewer were sent than were due, and which were left out is not known"
+	whyLoose = "sends do not keep to the times of the schedule"
+	whyShift = "late sends kept the pace of the schedule and did not catch up"
 )
 
 // place numbers the sends of one source as far as that is proven: by the plan as
@@ -217,23 +256,70 @@ func (s *ranked) prove(edges bool) (why string) {
 	if !s.walk(edges) {
 		return whyEarly
 	}
+	inTime, near, late, paced := s.tally()
+	if 2*near < inTime {
+		return whyLoose
+	}
 	total := int64(math.Round(s.schedule.Due(0, s.schedule.Length())))
-	switch last := s.index(len(s.sends)-1) + 1; {
+	last := s.index(len(s.sends)-1) + 1
+	switch {
 	case last > total+1:
 		return whyMore
-	case last >= total:
+	case last >= total && 2*paced <= late:
 		s.proven = len(s.sends)
 		return ""
 	}
 	for i := len(s.sends) - 1; i >= 0 && s.proven == 0; i-- {
-		if index := s.index(i); s.sends[i].sent-s.origin-s.schedule.Offset(index) < s.schedule.gap(index) {
+		if index := s.index(i); 2*(s.sends[i].sent-s.origin-s.schedule.Offset(index)) < s.schedule.step(index) {
 			s.proven = i + 1
 		}
 	}
-	if s.proven < len(s.sends) {
-		return whyLeft
+	switch {
+	case s.proven == len(s.sends):
+		return ""
+	case last >= total:
+		return whyShift
 	}
-	return ""
+	return whyLeft
+}
+
+// tally sorts the sends by what held them. Those within a gap of their due time
+// were free to be in time: near counts the ones that were, inTime these and the
+// ones that no completion explains. The others were late: paced counts the ones
+// that came one gap after the send before and after no completion. A generator that
+// queues what it could not send waits for a free worker, and not for the next tick.
+func (s *ranked) tally() (inTime, near, late, paced int) {
+	ends := make([]int64, len(s.sends))
+	for i := range s.sends {
+		ends[i] = s.sends[i].done
+	}
+	slices.Sort(ends)
+	var before int64
+	k := 0
+	for i := range s.sends {
+		index := s.index(i)
+		due, gap, sent := s.schedule.Offset(index), s.schedule.step(index), s.sends[i].sent
+		for k < len(ends) && ends[k] <= sent {
+			k++
+		}
+		freed := k > 0 && sent-ends[k-1] <= gap/10
+		switch behind := sent - s.origin - due; {
+		case behind <= min(gap/10, earlyLimit)+earlyLimit:
+			inTime++
+			near++
+		case behind < max(gap, earlyLimit):
+			if !freed {
+				inTime++
+			}
+		case i > 0:
+			late++
+			if d := sent - s.sends[i-1].sent - (due - before); !freed && 10*max(d, -d) <= due-before {
+				paced++
+			}
+		}
+		before = due
+	}
+	return inTime, near, late, paced
 }
 
 // walk finds when the schedule began and, with edges, where the generator made
@@ -260,7 +346,7 @@ func (s *ranked) walk(edges bool) bool {
 		if late < -max(gap/2, earlyLimit) {
 			return false
 		}
-		inTime = late < gap
+		inTime = 2*late < due.step(index)
 		s.origin = min(s.origin, s.sends[i].sent-due.Offset(index))
 	}
 	return true
@@ -307,6 +393,9 @@ func (n *ranks) number(g *group, r *sample.Row) {
 		return
 	}
 	s := n.sources[g.Source]
+	if s == nil {
+		return
+	}
 	key := n.key(g, r)
 	i, found := slices.BinarySearchFunc(s.sends, key, dispatch.compare)
 	if !found {

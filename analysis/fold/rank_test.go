@@ -189,15 +189,15 @@ func TestDroppedArrivalsAreNoLateness(t *testing.T) {
 		var rows []sample.Row
 		lost := 0
 		for i := range due.Count(0, due.Length()) {
-			if i > 0 && rng.IntN(20) == 0 {
+			if i > 0 && lost < 10 && rng.IntN(20) == 0 {
 				lost++
 				continue
 			}
-			at := start + due.Offset(i)
+			at := start + due.Offset(i) + int64(rng.ExpFloat64()*50e3)
 			rows = append(rows, sample.Row{Sent: at, Done: at + 3e6, Index: sample.NoIndex})
-		}
-		if lost < 2 { // one could be the way the generator rounds
-			return
+			if lost > 0 && rng.IntN(4) == 0 {
+				lost = 10 // and the rest comes through
+			}
 		}
 		st := build(t, declared(d, foldtest.Batches(sample.Group{Source: "gen"}, bare(rng, rows), 100)), query.Options{})
 		if st.Totals.LateSends > 0 || st.EarlyIntended > 0 {
@@ -264,6 +264,62 @@ func TestNoRanks(t *testing.T) {
 			st := build(t, declared(c.d, foldtest.Batches(c.g, bare(rng, c.rows), 100)), query.Options{})
 			if st.Grade != fold.GradeS || c.why != (st.Ranks != nil && st.Ranks.Why != "") {
 				t.Errorf("grade %v, ranks %+v", st.Grade, st.Ranks)
+			}
+		})
+	}
+}
+
+// ticks are n sends at a rate from a time on, with a timer's jitter.
+func ticks(rng *rand.Rand, from int64, rate float64, n int, jitter float64) []sample.Row {
+	out := make([]sample.Row, n)
+	for i := range out {
+		at := from + int64(float64(i)/rate*1e9) + int64(rng.ExpFloat64()*jitter)
+		out[i] = sample.Row{Sent: at, Done: at + 3e6, Index: sample.NoIndex}
+	}
+	return out
+}
+
+// TestNobodyIsAccused has generators that sent what they sent in time, though it
+// is not what was declared, or not when.
+func TestNobodyIsAccused(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(6, 1))
+	steady := &wire.Declaration{Steps: []wire.DeclareStep{{RatePerS: 100, DurationS: 60}}}
+	slow := &wire.Declaration{Steps: []wire.DeclareStep{{RatePerS: 10, DurationS: 60}}}
+	fast := &wire.Declaration{Steps: []wire.DeclareStep{{RatePerS: 10, DurationS: 60}, {RatePerS: 2000, DurationS: 10}}}
+	const usual = 50e3
+	without := func(rows []sample.Row, lost ...int) []sample.Row {
+		for i := range lost {
+			rows = slices.Delete(rows, lost[i]-i, lost[i]-i+1)
+		}
+		return rows
+	}
+	for name, c := range map[string]struct {
+		d    *wire.Declaration
+		rows []sample.Row
+	}{
+		"one dropped, and one more at the end": {steady, without(ticks(rng, start, 100, 6001, usual), 3)},
+		"ticks dropped for 10 s, then on to the number": {
+			steady, append(ticks(rng, start, 100, 2000, usual), ticks(rng, start+30e9, 100, 4000, usual)...),
+		},
+		"a warm-up 30 s before":            {steady, append(ticks(rng, start-30e9, 1, 1, 0), ticks(rng, start, 100, 6000, usual)...)},
+		"five warm-ups, five dropped":      {steady, append(ticks(rng, start-30e9, 1, 5, 0), ticks(rng, start, 100, 5995, usual)...)},
+		"0.1 % slow, to the number":        {steady, ticks(rng, start, 99.9, 6000, usual)},
+		"0.1 % slow, to the time":          {steady, ticks(rng, start, 99.9, 5994, usual)},
+		"1 % slow, to the number":          {steady, ticks(rng, start, 99, 6000, usual)},
+		"a slow clock":                     {slow, ticks(rng, start, 10*(1-200e-6), 600, usual)},
+		"a loose timer":                    {slow, ticks(rng, start, 10, 600, 20e6)},
+		"one dropped while slow":           {fast, append(without(ticks(rng, start, 10, 600, usual), 300), ticks(rng, start+60e9, 2000, 20_000, usual)...)},
+		"first late and second dropped":    {slow, without(append([]sample.Row{{Sent: start + 30e6, Done: start + 33e6, Index: sample.NoIndex}}, ticks(rng, start+100e6, 10, 599, usual)...), 1)},
+		"three quarters of a gap too late": {slow, append([]sample.Row{{Sent: start - 75e6, Done: start - 70e6, Index: sample.NoIndex}}, ticks(rng, start+100e6, 10, 599, usual)...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(6, 2))
+			st := build(t, declared(c.d, foldtest.Batches(sample.Group{Source: "gen"}, bare(rng, c.rows), 500)), query.Options{})
+			most := int64(len(c.rows) / 1000)
+			if late := st.Totals.LateSends; name != "a loose timer" && late > most || name == "a loose timer" && st.Grade == fold.GradeB && late == int64(len(c.rows)) {
+				t.Errorf("%d late of %d; grade %v, ranks %+v", late, len(c.rows), st.Grade, st.Ranks)
 			}
 		})
 	}

@@ -67,9 +67,12 @@ func (s *Schedule) piece(index int64) (p *piece, k float64) {
 
 // gap is the time from arrival index to the next one of its piece, ns; at least
 // the resolution of timers.
-func (s *Schedule) gap(index int64) int64 {
+func (s *Schedule) gap(index int64) int64 { return max(earlyLimit, s.step(index)) }
+
+// step is the time from arrival index to the next one of its piece, ns.
+func (s *Schedule) step(index int64) int64 {
 	p, k := s.piece(index)
-	return max(earlyLimit, int64(1e9*(p.after(k+1)-p.after(k))))
+	return int64(1e9 * (p.after(k+1) - p.after(k)))
 }
 
 // part is the schedule of one of the hosts that share it, by its share of the rate.

@@ -11,6 +11,7 @@ import (
 type numbers struct {
 	low, high place
 	seen      bool
+	rows      int64
 }
 
 type place struct{ index, sent int64 }
@@ -24,6 +25,7 @@ func (n *numbers) see(index, sent int64) {
 		n.high = p
 	}
 	n.seen = true
+	n.rows++
 }
 
 // took is the time from the send of the first row to that of the last, against
@@ -39,7 +41,7 @@ func (f *folder) places(b *sample.Batch, local []*group) {
 		return
 	}
 	for i, index := range b.Index {
-		if s := local[b.Group[i]].stream; s.declared && index != sample.NoIndex && b.Intended[i] == 0 {
+		if s := local[b.Group[i]].stream; s.declared && index != sample.NoIndex && b.Intended[i] == 0 && (len(b.Attempt) == 0 || b.Attempt[i] == 0) {
 			s.numbers.see(index, b.Sent[i])
 		}
 	}
@@ -71,35 +73,32 @@ func (f *folder) divide() bool {
 
 func (f *folder) division() divided {
 	var streams []*stream
-	var known float64
+	var rows, high int64
 	for _, s := range f.streams {
-		if s.numbers.seen {
-			streams = append(streams, s)
-			known += float64(s.numbers.high.index + 1)
+		if n := &s.numbers; n.seen {
+			rows, high = rows+n.rows, max(high, n.high.index+1)
+			if n.high.sent-n.low.sent >= 1e9 { // else too little is known of it
+				streams = append(streams, s)
+			}
 		}
 	}
 	n := len(streams)
 	if n < 2 {
 		return f.divided
 	}
-	if known > 1.01*f.declared.Due(0, f.declared.Length())+float64(n) {
-		return wholly
-	}
 	evenly, whole := true, true
 	part := f.declared.part(1 / float64(n))
 	for _, s := range streams {
 		sent, due := s.numbers.took(part)
-		if due < 1e9 {
-			return f.divided // too little is known to change anything
-		}
-		evenly = evenly && float64(sent) >= 0.9*float64(due)
+		dense := 2*float64(n)*float64(s.numbers.rows) > float64(n+1)*float64(s.numbers.high.index-s.numbers.low.index+1)
+		evenly = evenly && dense && float64(sent) >= 0.999*float64(due)-50e6
 		sent, due = s.numbers.took(f.declared)
-		whole = whole && float64(sent) <= 1.1*float64(due)+1e9
+		whole = whole && float64(sent) >= 0.999*float64(due)-50e6 && float64(sent) <= 1.1*float64(due)+1e9
 	}
 	switch {
 	case evenly:
 		return divided(n)
-	case whole:
+	case whole || float64(rows) <= 1.01*float64(high)+float64(n):
 		return wholly
 	}
 	return unevenly

@@ -64,18 +64,37 @@ func TestPlacesOfUnequalParts(t *testing.T) {
 	t.Parallel()
 	d := &wire.Declaration{Steps: []wire.DeclareStep{{RatePerS: 100, DurationS: 10}}}
 	rows := late(rand.New(rand.NewPCG(3, 1)), d, 1, 0)
-	var a, b []sample.Row
-	for i, r := range rows {
-		if i%4 == 0 {
-			a = append(a, r)
-		} else {
-			b = append(b, r)
+	for _, of := range []int{10, 25, 40, 46} {
+		var a, b []sample.Row
+		for i, r := range rows {
+			if i*of%100 < of {
+				a = append(a, r)
+			} else {
+				b = append(b, r)
+			}
+		}
+		own := func(i int) int { return i }
+		st := build(t, declared(d, foldtest.Batches(sample.Group{Source: "a"}, placed(a, own), 50),
+			foldtest.Batches(sample.Group{Source: "b"}, placed(b, own), 50)), query.Options{})
+		if st.Grade != fold.GradeS {
+			t.Errorf("%d of 100: grade %v", of, st.Grade)
 		}
 	}
+}
+
+// TestPlacesOfAStray has two hosts with halves of the plan go on a little too
+// long, and a third with a few requests.
+func TestPlacesOfAStray(t *testing.T) {
+	t.Parallel()
+	d := &wire.Declaration{Steps: []wire.DeclareStep{{RatePerS: 100, DurationS: 60}}}
+	rng := rand.New(rand.NewPCG(3, 2))
 	own := func(i int) int { return i }
-	st := build(t, declared(d, foldtest.Batches(sample.Group{Source: "a"}, placed(a, own), 50),
-		foldtest.Batches(sample.Group{Source: "b"}, placed(b, own), 50)), query.Options{})
-	if st.Grade != fold.GradeS {
-		t.Errorf("grade %v", st.Grade)
+	host := func(name string, rows []sample.Row) []*sample.Batch {
+		return foldtest.Batches(sample.Group{Source: name}, placed(rows, own), 500)
+	}
+	st := build(t, declared(d, host("a", ticks(rng, start, 50, 3050, 50e3)), host("b", ticks(rng, start+5e6, 50, 3050, 50e3)),
+		host("c", ticks(rng, start+20e9, 50, 3, 50e3))), query.Options{})
+	if st.Grade != fold.GradeB || st.Totals.LateSends > 0 {
+		t.Errorf("grade %v, %d late", st.Grade, st.Totals.LateSends)
 	}
 }

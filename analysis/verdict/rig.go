@@ -140,7 +140,7 @@ func (j *judge) capped(t *judged, w *audit.LoopResult) {
 	if w.Flat() {
 		t.find("throughput_flat", wire.Warn, w.AtCeiling,
 			"%s throughput was %s while %s to %s requests were in flight, and %s with all %s: the service had reached what it completes before the workers ran out.",
-			t.at(), rate(w.Below), human((workers+1)/2), human(workers*9/10), rate(w.AtCeiling), human(workers))
+			t.at(), rate(w.Below), human((workers+1)/2), human(workers*3/4), rate(w.AtCeiling), human(workers))
 	}
 }
 
