@@ -20,33 +20,33 @@ async function demonstrate(fixed) {
   const over = new Promise((resolve) => child.on('close', (code) => resolve(code)));
   const ended = over.then((code) => ({ code, said }));
   const id = await until('demonstration starts', 20, async () => said.match(/^run (\S+) on/m)?.[1]);
-  return { id, ended };
+  return { id, started: Date.now(), ended };
 }
 
 const state = async (id) => (await runs()).find((r) => r.run === id)?.state;
 
-/** When the settled and the provisional curve of what is in flight end, in milliseconds. */
-function ends(frame) {
-  const values = (name) => frame.data.values[frame.schema.fields.findIndex((f) => f.name === name)];
-  const last = (name) => {
-    const column = values(name);
-    let i = column.length - 1;
-    while (i >= 0 && column[i] === null) {
-      i--;
-    }
-    return i < 0 ? undefined : values('time')[i];
-  };
-  return { settled: last('in_flight'), provisional: last('in_flight_provisional') };
+/** When a curve ends, in milliseconds. */
+function end(frame, name) {
+  const values = (of) => frame.data.values[frame.schema.fields.findIndex((f) => f.name === of)] ?? [];
+  const i = values(name).findLastIndex((value) => value !== null);
+  return values('time')[i];
 }
 
 /** Follows a live run on the dashboard, and takes its picture before it ends. */
-async function follow(browser, id, shots, name, holds) {
+async function follow(browser, { id, started }, shots, name, holds) {
   const page = await newPage(browser, 2400);
   const looks = [];
+  const rates = [];
   page.on('response', (r) => {
     const asked = r.url().includes('/api/ds/query') ? r.request().postDataJSON().queries : [];
-    if (asked.some((q) => q.names?.includes('in_flight_provisional'))) {
-      r.json().then((json) => looks.push({ at: Date.now(), ...ends(Object.values(json.results)[0].frames[0]) })).catch(() => undefined);
+    const of = (name) => asked.find((q) => q.names?.includes(name))?.refId;
+    for (const [to, name, other] of [[looks, 'in_flight', 'in_flight_provisional'], [rates, 'completed', 'offered']]) {
+      if (of(name)) {
+        r.json().then(({ results }) => {
+          const frame = results[of(name)].frames[0];
+          to.push({ at: Date.now(), settled: end(frame, name), provisional: end(frame, other) });
+        }).catch(() => undefined);
+      }
     }
   });
   await open(page, `/d/plimsoll-live?var-run=${id}&var-ds=${source}&from=now-2m&to=now&refresh=5s&kiosk`, 1500);
@@ -56,12 +56,19 @@ async function follow(browser, id, shots, name, holds) {
   expect(`${name}: refreshes every 5 s`, second.at - first.at > 3000 && second.at - first.at < 9000, looks);
   expect(`${name}: what has settled moves on`, second.settled > first.settled, looks);
   expect(`${name}: what is provisional moves on`, second.provisional > first.provisional, looks);
+  expect(`${name}: rates end together`, rates.length > 0 && rates.every((r) => r.settled === r.provisional), rates);
   expect(`${name}: the provisional is ahead of the settled`, second.provisional > second.settled, looks);
   const alarm = await until(`${name}: the rule ${holds}`, 75, async () => (await stateOf('PlimsollUnstable', 'orders')) === holds).then(
     () => true,
     (e) => String(e)
   );
   expect(`${name}: the rule is ${holds} while the run goes on`, alarm === true && (await state(id)) === 'live', alarm);
+  const states = [];
+  while (Date.now() - started < 72_000) {
+    states.push(await stateOf('PlimsollUnstable', 'orders'));
+    await wait(3000);
+  }
+  expect(`${name}: the rule stays ${holds}`, states.every((s) => s === holds), states);
   await quiet(page, 1000); // between two refreshes, so that all panels are of the same moment
   const seen = await panels(page);
   await page.screenshot({ path: `${shots}/${name}.png` });
@@ -80,10 +87,10 @@ export async function live(browser, shots) {
   await until('no other demonstration runs', 240, async () => !(await runs()).some((r) => r.generator === 'plimsoll-demo' && r.state === 'live'));
   const ids = [];
   for (const [name, fixed, holds] of [['live-unstable', false, 'alerting'], ['live-healthy', true, 'normal']]) {
-    const { id, ended } = await demonstrate(fixed);
+    const { id, started, ended } = await demonstrate(fixed);
     ids.push(id);
     await wait(15_000); // the first steps
-    await follow(browser, id, shots, name, holds);
+    await follow(browser, { id, started }, shots, name, holds);
     const { code, said } = await ended;
     expect(`${name}: the demonstration ends well`, code === 0, said.slice(-400));
     await wait(10_000); // the service of this run is none of the next one's

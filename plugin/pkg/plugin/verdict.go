@@ -108,8 +108,8 @@ func afterPush(v *wire.Verdict) string {
 
 func notRecovered(v *wire.Verdict) string {
 	text := "NOT recovered"
-	if back := returned(v.Steps); back != nil {
-		text += " at " + stepName(back)
+	if back := returned(v.Steps); back != nil && back.Offered != nil {
+		text += " at " + perSecond(*back.Offered)
 	}
 	if w := v.Metastability.WatchedS; w != nil {
 		text += " in " + seconds(*w)
