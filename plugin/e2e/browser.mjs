@@ -130,3 +130,12 @@ export async function panels(page) {
     }))
   );
 }
+
+/** Keeps a picture of a dashboard: down to its last panel, or to so many pixels. */
+export async function picture(page, path, most = Infinity) {
+  const end = await page.evaluate(() =>
+    Math.max(...[...document.querySelectorAll('section[data-testid^="data-testid Panel header"]')].map((s) => s.getBoundingClientRect().bottom))
+  );
+  const { width, height } = page.viewportSize();
+  await page.screenshot({ path, clip: { x: 0, y: 0, width, height: Math.min(height, most, Math.ceil(end) + 12) } });
+}

@@ -1,6 +1,6 @@
 // Every dashboard over every run that it is for: each panel shows data in their
 // unit, or says why there is no number.
-import { ask, expect, newPage, open, panels, runs, source, times } from './browser.mjs';
+import { ask, expect, newPage, open, panels, picture, runs, source, times } from './browser.mjs';
 
 const rates = /^(offered|sent|ended|completed|goodput|error|timeout|shed|cancelled|dropped|retries|capacity(_low|_high)?|recommended|all_served|step_\d+)$/;
 const seconds = /^((response|service)_p\d+|send_delay_p99|first_byte_p99|inter_token_p99|p\d+(_s)?|response|service|deadline|drain|lasts|yM(in|ax)|queue:.*duration.*)$/;
@@ -113,7 +113,8 @@ async function lookAt(browser, look, shots) {
     const marks = await page.locator('[data-testid="data-testid annotation-marker"]').count();
     expect('annotations show', marks > 3, marks);
   }
-  await page.screenshot({ path: `${shots}/${look.name}.png` });
+  await picture(page, `${shots}/${look.name}.png`);
+  await picture(page, `${shots}/${look.name}-top.png`, 1250);
   await page.context().close();
 }
 

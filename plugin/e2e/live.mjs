@@ -3,7 +3,7 @@
 // resolves, and the pictures are taken during the run.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ask, expect, newPage, open, panels, quiet, runs, source, until, wait } from './browser.mjs';
+import { ask, expect, newPage, open, panels, picture, quiet, runs, source, until, wait } from './browser.mjs';
 import { stateOf } from './rules.mjs';
 
 const program = process.env.PLIMSOLL ?? fileURLToPath(new URL('../../bin/plimsoll', import.meta.url));
@@ -71,7 +71,7 @@ async function follow(browser, { id, started }, shots, name, holds) {
   expect(`${name}: the rule stays ${holds}`, states.every((s) => s === holds), states);
   await quiet(page, 1000); // between two refreshes, so that all panels are of the same moment
   const seen = await panels(page);
-  await page.screenshot({ path: `${shots}/${name}.png` });
+  await picture(page, `${shots}/${name}.png`);
   expect(`${name}: the picture is of a live run`, (await state(id)) === 'live' && /live/i.test(seen.find((p) => p.title === 'State')?.text ?? ''), seen);
   for (const p of seen) {
     expect(`${name}: ${p.title} has no error`, !p.error && !/No data|unexpected error/i.test(p.text), p.text);
