@@ -76,7 +76,9 @@ func (a *adviser) sent() {
 		a.add("vegeta attack -rate=RATE", "in place of "+a.v.Run.Generator+", which does not say when a request was due: "+gain+"(grade B)")
 	case "vllm-bench":
 		a.add("--save-result --save-detailed --request-rate RATE", gain+"(grade A)")
-	case "guidellm", "aiperf":
+	case "aiperf":
+		a.add("--request-rate RATE without --concurrency", "credits are issued when requests are due: "+gain+"(grade A)")
+	case "guidellm":
 		a.add("a newer version", "that writes when each request was due: "+gain+"(grade A)")
 	case "artillery":
 		if a.v.Run.OfferedSource != "declared" {

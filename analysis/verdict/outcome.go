@@ -123,7 +123,10 @@ func (j *judge) trouble(t *judged) string {
 		return sentence("%s %s were never sent: %s.", t.at(), share(w.DroppedRatio), w.Stability.Reason)
 	}
 	s := fmt.Sprintf("%s the backlog grew to %s requests", t.at(), human(t.backlog()))
-	if w.DrainS != nil {
+	switch given := t.Outcomes[sample.Timeout] + t.Outcomes[sample.Cancelled]; {
+	case 2*given > t.OpenAtEnd: // a backlog that its clients leave does not drain
+		s += fmt.Sprintf(", and %s were given up before they were answered", human(given))
+	case w.DrainS != nil:
 		s += fmt.Sprintf(" and took %s to drain", lasting(*w.DrainS))
 	}
 	if c := j.doc.Knee.Capacity; c != nil && c.Value != nil && *c.Value < value(w.Offered) {
