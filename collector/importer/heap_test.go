@@ -179,7 +179,7 @@ func peakHeap(t *testing.T, l *long, times int) (peak uint64, rows int64) {
 		peak = max(peak, m.HeapInuse)
 	}
 	n := 0
-	src := io.Reader(l.read(times))
+	src := l.read(times)
 	r, err := Import(t.Context(), Input{
 		Name: l.name, Reader: &watched{r: src, look: func() {
 			if n++; n%64 == 0 {
