@@ -67,7 +67,7 @@ export const looks = [
   compare('checkout-before', 'checkout-after'),
   compare('vegeta-stall', 'k6-overload'),
   compare('jmeter-stall', 'vegeta-stall'),
-  { name: 'fleet', uid: 'plimsoll-fleet', vars: 'from=now-1h&to=now', height: 1500 },
+  { name: 'fleet', uid: 'plimsoll-fleet', vars: 'from=now-2h&to=now', height: 1500 },
   llm('chat-sweep', { Verdict: /PASS/ }),
   llm('k6-overload', { Verdict: /FAIL/ }),
 ];
