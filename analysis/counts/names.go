@@ -69,7 +69,7 @@ const (
 
 // generators returns the tables, one for each generator.
 func generators() []*generator {
-	return append([]*generator{k6(), jmeter(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}, tools()...)
+	return append([]*generator{k6(), k6Seconds(), jmeter(), artillery(), locust(), gatling(), nbomber(), aiperf(), loadtest()}, tools()...)
 }
 
 // known returns the table of a generator by its name; an empty one when there is
@@ -115,6 +115,14 @@ func k6() *generator {
 		starts:    "-o json gives the start of every request",
 		histogram: exponential,
 	}
+}
+
+// k6Seconds is a file of k6 whose times are whole seconds: each second holds what
+// was sampled in it, and nothing is handed over later.
+func k6Seconds() *generator {
+	g := k6()
+	g.scopes, g.services, g.handsOver = []string{"k6/seconds"}, nil, false
+	return g
 }
 
 // JMeter's standard backend listener sends counts of each period. Its mean and

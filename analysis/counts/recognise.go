@@ -87,16 +87,22 @@ func larger(a, b *sample.Point) bool {
 
 // Inputs returns what was collected, in order of source and stream.
 func (m *Metrics) Inputs() []Input {
-	type user struct{ source, generator string }
+	type user struct {
+		source, generator string
+		handsOver         bool
+	}
 	groups := map[user][]sample.Series{}
 	for s := range m.series {
-		u := user{s.Source, m.table(s).name}
+		g := m.table(s)
+		u := user{s.Source, g.name, g.handsOver}
 		groups[u] = append(groups[u], s)
 	}
 	var out []Input
 	for u, series := range groups {
 		slices.SortFunc(series, bySeries)
-		out = append(out, m.source(u.source, known(u.generator), series)...)
+		g := *known(u.generator)
+		g.handsOver = u.handsOver
+		out = append(out, m.source(u.source, &g, series)...)
 	}
 	slices.SortFunc(out, func(a, b Input) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Generator, b.Generator), cmp.Compare(a.Stream, b.Stream))

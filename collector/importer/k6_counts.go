@@ -112,7 +112,7 @@ func (c *k6Counts) at(name string, kind sample.Kind, tags *k6Tags, nonzero bool,
 	}
 	if s == nil {
 		s = &k6Series{seconds: map[int64]*k6Second{}}
-		s.series = sample.Series{Service: "k6", Scope: "k6", Name: name, Kind: kind}
+		s.series = sample.Series{Service: "k6", Scope: "k6/seconds", Name: name, Kind: kind}
 		if kind == sample.DeltaHisto {
 			s.series.Unit = "ms"
 		}

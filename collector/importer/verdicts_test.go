@@ -58,6 +58,8 @@ func furtherVerdicts() []judged {
 		{file: "oha-closed.csv.gz", grade: "S", sent: 300, failed: 15},
 		{file: "locust-requests.csv", grade: "S", sent: 272, failed: 9, loop: "closed"},
 		{file: "tsung.dump", grade: "S", sent: 4, failed: 2},
+		// Whole seconds: 97.8/s, as k6 and its exact times have it.
+		{file: "k6/a-constant-vus.csv.zst", grade: "F", sent: 2947, loop: "closed", saturation: 97.8, refused: "counts only", findings: []string{"closed_loop", "counts_only"}},
 		// 120 users of two requests, the second of which fails; milliseconds as Gatling reports them.
 		{
 			file: "gatling/text-3.12.log.gz", grade: "C", sent: 240, failed: 120, loop: "open", service: map[string]float64{"p95": 0.044}, width: 0.001,
