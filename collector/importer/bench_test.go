@@ -4,36 +4,12 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/journal"
 )
-
-// plain returns a file of testdata decompressed.
-func plain(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // repeated reads the header and then the body again and again.
 func repeated(header, body []byte, times int) io.Reader {
@@ -66,7 +42,7 @@ func benchmark(b *testing.B, name string, header, body []byte) {
 }
 
 func BenchmarkK6JSON(b *testing.B) {
-	benchmark(b, "k6.json", nil, plain(b, "k6/c-arrival-90.json.zst"))
+	benchmark(b, "k6.json", nil, contents(b, "k6/c-arrival-90.json.zst"))
 }
 
 // BenchmarkK6JSONWhole has all metrics that k6 writes of a request.
@@ -95,11 +71,11 @@ func k6Nanos() []byte {
 }
 
 func BenchmarkVegetaJSON(b *testing.B) {
-	benchmark(b, "results.json", nil, plain(b, "vegeta/stall-100.json.zst"))
+	benchmark(b, "results.json", nil, contents(b, "vegeta/stall-100.json.zst"))
 }
 
 func BenchmarkVegetaCSV(b *testing.B) {
-	benchmark(b, "results.csv", nil, plain(b, "vegeta/stall-100.csv.zst"))
+	benchmark(b, "results.csv", nil, contents(b, "vegeta/stall-100.csv.zst"))
 }
 
 func BenchmarkJTLCSV(b *testing.B) {

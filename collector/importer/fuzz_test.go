@@ -30,19 +30,19 @@ func fuzz(f *testing.F, format string) {
 
 func FuzzK6JSON(f *testing.F) {
 	f.Add(k6Whole())
-	f.Add(plain(f, "k6/f-overload-return.json.zst")[:3000])
+	f.Add(contents(f, "k6/f-overload-return.json.zst")[:3000])
 	fuzz(f, "k6-json")
 }
 
 func FuzzK6CSV(f *testing.F) {
-	f.Add(plain(f, "k6/e2-stall-100-20vus.csv.zst")[:3000])
+	f.Add(contents(f, "k6/e2-stall-100-20vus.csv.zst")[:3000])
 	f.Add([]byte("metric_name,timestamp,metric_value,status,extra_tags,metadata\nhttp_req_duration,1796045615000000001,2,200,attempt=2,vu=1&iter=0\n"))
 	f.Add([]byte("metric_name,timestamp,metric_value\niteration_duration,2026-11-30T10:00:00.5Z,2e3\ndropped_iterations,1,1\n"))
 	fuzz(f, "k6-csv")
 }
 
 func FuzzVegetaJSON(f *testing.F) {
-	f.Add(plain(f, "vegeta/stall-100.json.zst")[:3000])
+	f.Add(contents(f, "vegeta/stall-100.json.zst")[:3000])
 	fuzz(f, "vegeta-json")
 }
 
@@ -53,7 +53,7 @@ func FuzzVegetaCSV(f *testing.F) {
 }
 
 func FuzzVegetaGob(f *testing.F) {
-	f.Add(plain(f, "vegeta/stall-100.bin.zst")[:2000])
+	f.Add(contents(f, "vegeta/stall-100.bin.zst")[:2000])
 	fuzz(f, "vegeta-gob")
 }
 
@@ -65,7 +65,7 @@ func FuzzJTLCSV(f *testing.F) {
 }
 
 func FuzzJTLXML(f *testing.F) {
-	f.Add(plain(f, "jmeter/stall.jtl.zst")[:2000])
+	f.Add(contents(f, "jmeter/stall.jtl.zst")[:2000])
 	f.Add([]byte(`<testResults><!-- x --><![CDATA[ <sample> ]]><sample ts='1' t="2" tn="a 1-1" rm="&#x1;&lt;"><httpSample ts="1796046891967" t="20" tn="a 1-1"/></sample></testResults>`))
 	fuzz(f, "jtl-xml")
 }

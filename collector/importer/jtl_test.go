@@ -188,7 +188,7 @@ func TestJTLEncodingsAgree(t *testing.T) {
 	want, _ := importFile(t, "jmeter/stall.jtl.zst")
 	var b strings.Builder
 	b.WriteString("timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency\n")
-	for line := range strings.Lines(string(plain(t, "jmeter/stall.jtl.zst"))) {
+	for line := range strings.Lines(string(contents(t, "jmeter/stall.jtl.zst"))) {
 		get := func(name string) string {
 			_, rest, _ := strings.Cut(line, " "+name+`="`)
 			v, _, _ := strings.Cut(rest, `"`)

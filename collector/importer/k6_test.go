@@ -225,7 +225,7 @@ func TestK6EncodingsAgree(t *testing.T) {
 	b.WriteString("metric_name,timestamp,metric_value,error_code,expected_response,method,name,scenario,status,extra_tags,metadata\n")
 	var p k6Line
 	p.clock = &clock{}
-	for line := range bytes.Lines(plain(t, "k6/f-overload-return.json.zst")) {
+	for line := range bytes.Lines(contents(t, "k6/f-overload-return.json.zst")) {
 		if point, err := p.read(bytes.TrimSpace(line)); err != nil || !point {
 			continue
 		}

@@ -2,9 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"io"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -19,20 +16,7 @@ func BenchmarkFurther(b *testing.B) {
 
 func benchmarkFile(b *testing.B, name string) {
 	b.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	src, err := open(name, f, false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer src.closing()
-	whole, err := io.ReadAll(src)
-	if err != nil {
-		b.Fatal(err)
-	}
+	whole := contents(b, name)
 	head, body := []byte(nil), whole
 	if whole[0] != '{' && whole[0] != '1' { // it has a header
 		i := bytes.IndexByte(whole, '\n') + 1

@@ -156,7 +156,7 @@ func TestVegetaEncodingsAgree(t *testing.T) {
 
 func TestVegetaGobCutOff(t *testing.T) {
 	t.Parallel()
-	b := plain(t, "vegeta/stall-100.bin.zst")
+	b := contents(t, "vegeta/stall-100.bin.zst")
 	_, r, err := importText(t, "a.bin", string(b[:len(b)-40]))
 	if err != nil || !r.Torn || r.Rows != 1999 {
 		t.Errorf("cut off: %+v, %v", r, err)
