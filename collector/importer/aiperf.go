@@ -33,6 +33,7 @@ type aiperfRecord struct {
 	code               int64
 	kind, message      []byte
 	conversation       bool
+	session            int64
 }
 
 func (r *aiperfRecord) read(line []byte) error {
@@ -69,6 +70,8 @@ func (r *aiperfRecord) read(line []byte) error {
 
 func (r *aiperfRecord) metadata(key []byte) {
 	switch string(key) {
+	case "session_num":
+		r.session = r.scan.integer()
 	case "credit_issued_ns":
 		r.issued = r.scan.integer()
 	case "request_start_ns":
@@ -202,7 +205,7 @@ func readAiperf(_ context.Context, src *Source, sink *Sink) error {
 		default:
 			row.Intended = min(r.issued, r.start)
 		}
-		return stop(credits.add(&row))
+		return stop(credits.add(&row, r.session))
 	})
 	if err == nil {
 		err = credits.flush(true)

@@ -20,11 +20,12 @@ const (
 // nowhere. Either is seen in that no credit ever comes while the most requests
 // that there were are out.
 type credits struct {
-	sink  *Sink
-	rows  []sample.Row
-	issue []moment // and ends, of the requests that are looked at
-	group sample.Group
-	held  bool
+	sink     *Sink
+	rows     []sample.Row
+	sessions []int64  // of each row; a conversation holds its slot to its last answer
+	issue    []moment // and ends, of the requests that are looked at
+	group    sample.Group
+	held     bool
 }
 
 // moment is when a request was issued, or ended.
@@ -34,7 +35,8 @@ type moment struct {
 }
 
 // add takes a request whose Intended is when its credit was issued, or 0.
-func (c *credits) add(r *sample.Row) error {
+func (c *credits) add(r *sample.Row, session int64) error {
+	c.sessions = append(c.sessions, session)
 	if c.rows = append(c.rows, *r); len(c.rows) < creditWindow {
 		return nil
 	}
@@ -58,7 +60,7 @@ func (c *credits) flush(last bool) error {
 			return err
 		}
 	}
-	c.rows = c.rows[:0]
+	c.rows, c.sessions = c.rows[:0], c.sessions[:0]
 	return nil
 }
 
@@ -77,20 +79,22 @@ func (c *credits) look(last bool) (share float64, held bool) {
 	c.issue = c.issue[:0]
 	var issued []int64
 	longest, end := int64(0), int64(0)
+	until := c.until()
 	for i := range c.rows {
 		if r := &c.rows[i]; r.Intended > 0 {
+			done := max(r.Done, until[c.sessions[i]])
 			issued = append(issued, r.Intended)
-			c.issue = append(c.issue, moment{r.Intended, 1}, moment{r.Done, -1})
-			longest, end = max(longest, r.Done-r.Intended), max(end, r.Done)
+			c.issue = append(c.issue, moment{r.Intended, 1}, moment{done, -1})
+			longest, end = max(longest, done-r.Intended), max(end, done)
 		}
 	}
 	if len(issued) < 2 {
 		return 0, false
 	}
 	slices.Sort(issued)
-	until := issued[len(issued)-1]
+	to := issued[len(issued)-1]
 	if !last {
-		until = min(until, end-longest) // what is out longer is in the next window
+		to = min(to, end-longest) // what is out longer is in the next window
 	}
 	slices.SortFunc(c.issue, func(a, b moment) int {
 		if a.at != b.at {
@@ -100,23 +104,34 @@ func (c *credits) look(last bool) (share float64, held bool) {
 	})
 	out, most, full := 0, 0, int64(0)
 	for i, m := range c.issue {
-		if out += m.more; m.at > until {
+		if out += m.more; m.at > to {
 			break
 		}
 		if out > most {
 			most, full = out, 0
 		}
 		if out == most && i+1 < len(c.issue) {
-			full += min(c.issue[i+1].at, until) - m.at
+			full += min(c.issue[i+1].at, to) - m.at
 		}
 	}
-	length := float64(until - issued[0])
+	length := float64(to - issued[0])
 	if length <= 0 {
 		return 0, false
 	}
 	share = float64(full) / length
 	missing := share * float64(len(issued))
 	return share, missing > creditHeld && !(evenly(issued) && (most > 1 || share <= 0.5))
+}
+
+// until returns when the conversations of the window ended that have later turns.
+func (c *credits) until() map[int64]int64 {
+	ends := map[int64]int64{}
+	for i := range c.rows {
+		if r := &c.rows[i]; r.Intended == 0 {
+			ends[c.sessions[i]] = max(ends[c.sessions[i]], r.Done)
+		}
+	}
+	return ends
 }
 
 // evenly reports whether times, ascending, come at a constant rate. Those of a

@@ -46,7 +46,8 @@ func TestCreditsLook(t *testing.T) {
 			if !capped && poisson && mean < 0.2 {
 				continue
 			}
-			c := credits{rows: creditsOf(rng, rate, service, poisson, capped, slots)}
+			rows := creditsOf(rng, rate, service, poisson, capped, slots)
+			c := credits{rows: rows, sessions: make([]int64, len(rows))}
 			if _, held := c.look(true); held != capped {
 				t.Errorf("%.1f/s of %.3f s, Poisson %v, %d slots %v: held %v", rate, service, poisson, slots, capped, held)
 			}
@@ -79,4 +80,33 @@ func creditsOf(rng *rand.Rand, rate, service float64, poisson, capped bool, slot
 		rows = append(rows, sample.Row{Intended: issued, Sent: issued + 1e6, Done: max(done, issued+1e6)})
 	}
 	return rows
+}
+
+// TestCreditsOfConversations: a conversation holds its slot until its last answer,
+// and it is then that the next one may begin.
+func TestCreditsOfConversations(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, slots := range []int{3, 100} {
+		var c credits
+		free := make([]int64, slots) // when each slot is free again
+		at := int64(1796000000e9)
+		for session := range int64(200) {
+			at += int64(rng.ExpFloat64() * 100e6) // 10/s, of half a second each
+			slot := 0
+			for i := range free {
+				if free[i] < free[slot] {
+					slot = i
+				}
+			}
+			at = max(at, free[slot])
+			first := at + 100e6
+			c.rows = append(c.rows, sample.Row{Intended: at, Sent: at + 1e6, Done: first}, sample.Row{Sent: first + 300e6, Done: first + 400e6})
+			c.sessions = append(c.sessions, session, session)
+			free[slot] = first + 400e6
+		}
+		if _, held := c.look(true); held != (slots == 3) {
+			t.Errorf("%d slots: held %v", slots, held)
+		}
+	}
 }
