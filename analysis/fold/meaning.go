@@ -48,7 +48,7 @@ func ownMeaning(s *sample.Series) (Own, queues.Form) {
 	switch strings.ReplaceAll(strings.TrimSuffix(s.Name, "_total"), "_", ".") {
 	case "loadtest.requests.in.flight":
 		return InFlight, queues.Level
-	case "vus", "locust.users.count":
+	case "vus", "locust.users.count", "jmeter.maxAT":
 		return Users, queues.Level
 	case "http.client.request.duration", "http.client.duration", "rpc.client.call.duration", "rpc.client.duration":
 		return Answered, queues.Spread

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ type jtlSample struct {
 	elapsed int64 // ns
 	latency int64 // to the first byte, ns; 0 when not known
 	thread  string
+	threads int64 // that were active when it ended; 0 when not known
 	success bool
 	code    string
 	message string
@@ -44,6 +46,8 @@ type jtl struct {
 	last   *jtlGroup
 	spans  map[string]sample.Span // last sample of each thread
 	outer  int64                  // samples of transactions left out
+
+	second, threads int64 // the second at hand, and the most threads that were active in it
 }
 
 // jtlGroup is a thread group.
@@ -87,6 +91,9 @@ func (j *jtl) close() error {
 		if err := j.decide(); err != nil {
 			return err
 		}
+	}
+	if err := j.active(math.MaxInt64, 0); err != nil {
+		return err
 	}
 	if j.outer > 0 {
 		j.sink.Warn("%d samples of Transaction Controllers are left out: their parts are in the file", j.outer)
@@ -190,6 +197,9 @@ func (j *jtl) row(s *jtlSample) error {
 		clear(j.spans)
 	}
 	j.spans[s.thread] = sample.Span{From: at, To: at + s.elapsed}
+	if err := j.active((at+s.elapsed)/1e9, s.threads); err != nil {
+		return err
+	}
 	name, number := jtlThread(s.thread)
 	g := j.groupOf(name)
 	row := sample.Row{Sent: at, Done: at + s.elapsed, Index: sample.NoIndex, Outcome: s.outcome(), Status: statusOf(int64(small([]byte(s.code))))}
@@ -212,6 +222,22 @@ func (j *jtl) row(s *jtlSample) error {
 		}
 	}
 	return j.sink.Row(&group, &row)
+}
+
+// active tells how many threads there are, second by second, where they are the
+// users of a closed loop.
+func (j *jtl) active(second, threads int64) error {
+	if second > j.second {
+		if j.threads > 0 && !j.indexed {
+			s := sample.Series{Service: "jmeter", Scope: "jmeter", Name: "jmeter.maxAT", Kind: sample.Gauge}
+			if err := j.sink.Point(&s, sample.Point{Time: (j.second + 1) * 1e9, Value: float64(j.threads)}); err != nil {
+				return err
+			}
+		}
+		j.second, j.threads = second, 0
+	}
+	j.threads = max(j.threads, threads)
+	return nil
 }
 
 // first reports, once, that a thread is seen for the first time.

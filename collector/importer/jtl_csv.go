@@ -26,7 +26,7 @@ func jtlCSV() Format {
 }
 
 // jtlColumns are the places of the columns that are read, -1 where there is none.
-type jtlColumns struct{ at, elapsed, latency, thread, success, code, message int }
+type jtlColumns struct{ at, elapsed, latency, thread, success, code, message, threads int }
 
 // jtlHeader finds the columns by the first line. Known is false when the line is
 // a sample already.
@@ -55,6 +55,7 @@ func jtlPlaces(names []string) jtlColumns {
 	return jtlColumns{
 		at: at("timeStamp"), elapsed: at("elapsed"), latency: at("Latency"), thread: at("threadName"),
 		success: at("success"), code: at("responseCode"), message: at("responseMessage"),
+		threads: at("allThreads"),
 	}
 }
 
@@ -162,7 +163,7 @@ func (p *jtlParser) sample(f [][]byte) (s jtlSample, err error) {
 		latency = 0
 	}
 	s.elapsed, s.latency = elapsed*1e6, latency*1e6
-	s.thread = p.intern(get(c.thread))
+	s.thread, s.threads = p.intern(get(c.thread)), int64(small(get(c.threads)))
 	s.success = string(get(c.success)) != "false"
 	code := get(c.code)
 	if c.success < 0 { // the code says it

@@ -203,3 +203,27 @@ func TestJTLEncodingsAgree(t *testing.T) {
 		t.Errorf("%d rows, want %d; %v", len(k.rows), len(want.rows), err)
 	}
 }
+
+// The threads of a closed loop are its users, second by second.
+func TestJTLUsers(t *testing.T) {
+	t.Parallel()
+	text := jtlHead
+	for i := range int64(100) {
+		text += jtlLine(jtlBase+i*100, 20, fmt.Sprintf("users 1-%d", i%3+1))
+	}
+	k, _, err := importText(t, "a.jtl", text)
+	users := 0
+	for i := range k.points {
+		if k.series[i].Name == "jmeter.maxAT" {
+			users++
+		}
+	}
+	if err != nil || users < 10 || users > 11 { // the other point is a note
+		t.Fatalf("%v, %d points", err, users)
+	}
+	for i, p := range k.points[:users] {
+		if p.Value != 5 || i > 0 && p.Time != k.points[i-1].Time+1e9 {
+			t.Errorf("point %d: %+v", i, p)
+		}
+	}
+}

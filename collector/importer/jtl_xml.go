@@ -135,6 +135,8 @@ func jtlAttributes(t *tag) (s jtlSample, err error) {
 			s.code = string(value)
 		case "rm":
 			s.message = string(value)
+		case "na":
+			s.threads = int64(small(value))
 		case "tn":
 			s.thread = string(value)
 		}
