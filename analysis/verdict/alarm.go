@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
 	"github.com/plimsoll/plimsoll/analysis/live"
@@ -16,14 +17,16 @@ func (j *judge) alarms() {
 		if e.Kind != live.Raise {
 			continue
 		}
-		end := "it was never cleared"
+		end, over := "it was never cleared", (*time.Time)(nil)
 		for _, later := range events[i+1:] {
 			if later.Kind == live.Clear {
-				end = "it was cleared at " + clock(later.At).Format("15:04:05")
+				at := clock(later.At)
+				end, over = "it was cleared at "+at.Format("15:04:05"), at
 				break
 			}
 		}
 		j.find("alarm", wire.Warn, -e.Z, "%s; %s.", strings.TrimSuffix(Alarm(e), "."), end)
+		j.doc.Findings[len(j.doc.Findings)-1].ClearedAt = over
 	}
 }
 

@@ -309,6 +309,8 @@ type Finding struct {
 	Step     *int     `json:"step"`
 	Value    *float64 `json:"value"`
 	Message  string   `json:"message"`
+
+	ClearedAt *time.Time `json:"cleared_at,omitempty"` // of an alarm: when it was over; absent while it is not
 }
 
 // Severities of a finding.

@@ -169,7 +169,7 @@ func measure(kind string, v *wire.Verdict) float64 {
 // passes has unstable steps by design.
 func unstable(v *wire.Verdict) float64 {
 	for _, f := range v.Findings {
-		live := v.Run.State == wire.Live && f.Code == "alarm"
+		live := v.Run.State == wire.Live && f.Code == "alarm" && f.ClearedAt == nil
 		ended := v.Run.State == wire.Finished && v.Outcome == wire.OutcomeFail && f.Code == "unstable_step" && f.Severity == wire.Fail
 		if live || ended {
 			return codeFail

@@ -45,6 +45,9 @@ func TestAlertNumbers(t *testing.T) {
 	check("unstable", 3, func(v *wire.Verdict) {
 		v.Run.State, v.Outcome, v.Findings = wire.Live, "inconclusive", []wire.Finding{{Code: "alarm"}}
 	})
+	check("unstable", 1, func(v *wire.Verdict) {
+		v.Run.State, v.Outcome, v.Findings = wire.Live, "inconclusive", []wire.Finding{{Code: "alarm", ClearedAt: new(time.Unix(1, 0))}}
+	})
 	check("generator", 2, func(v *wire.Verdict) { v.Audit.Valid = false })
 	check("generator", 0, func(v *wire.Verdict) { v.Audit.Valid = true })
 	for state, code := range map[string]float64{"sustained": 3, "degraded": 3, "undecided": 1, "draining": 1, "recovered": 0, "not_tested": 0} {
