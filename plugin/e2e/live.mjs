@@ -1,13 +1,16 @@
-// A run while it goes on: the demonstration's own service and generator, first as
-// it overloads, then with its fix. The dashboard follows, the rule fires and
-// resolves, and the pictures are taken during the run.
+// Runs while they go on: the demonstration's own service and generator, as it
+// overloads, and at the same time a load that goes well; then the demonstration with
+// its fix. Dashboards follow, the rule fires for one run alone and resolves with the
+// fix, and the pictures are taken during the runs.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ask, expect, newPage, open, panels, picture, quiet, runs, source, until, wait } from './browser.mjs';
 import { stateOf } from './rules.mjs';
+import { steady } from './steady.mjs';
 
 const program = process.env.PLIMSOLL ?? fileURLToPath(new URL('../../bin/plimsoll', import.meta.url));
 const server = process.env.PLIMSOLL_URL ?? `http://${process.env.PLIMSOLL_HTTP_ADDR ?? '127.0.0.1:4319'}`;
+const otlpHTTP = `http://${process.env.PLIMSOLL_OTLP_HTTP_ADDR ?? '127.0.0.1:4318'}`;
 const otlp = process.env.PLIMSOLL_OTLP_GRPC_ADDR ?? '127.0.0.1:4317';
 
 /** Starts a demonstration of one and a half minutes; its id, and when it is over. */
@@ -33,7 +36,7 @@ function end(frame, name) {
 }
 
 /** Follows a live run on the dashboard, and takes its picture before it ends. */
-async function follow(browser, { id, started }, shots, name, holds) {
+async function follow(browser, { id, started }, shots, name, runName, holds) {
   const page = await newPage(browser, 2400);
   const looks = [];
   const rates = [];
@@ -58,14 +61,14 @@ async function follow(browser, { id, started }, shots, name, holds) {
   expect(`${name}: what is provisional moves on`, second.provisional > first.provisional, looks);
   expect(`${name}: rates end together`, rates.length > 0 && rates.every((r) => r.settled === r.provisional), rates);
   expect(`${name}: the provisional is ahead of the settled`, second.provisional > second.settled, looks);
-  const alarm = await until(`${name}: the rule ${holds}`, 75, async () => (await stateOf('PlimsollUnstable', 'orders')) === holds).then(
+  const alarm = await until(`${name}: the rule ${holds}`, 75, async () => (await stateOf('PlimsollUnstable', runName)) === holds).then(
     () => true,
     (e) => String(e)
   );
   expect(`${name}: the rule is ${holds} while the run goes on`, alarm === true && (await state(id)) === 'live', alarm);
   const states = [];
   while (Date.now() - started < 72_000) {
-    states.push(await stateOf('PlimsollUnstable', 'orders'));
+    states.push(await stateOf('PlimsollUnstable', runName));
     await wait(3000);
   }
   expect(`${name}: the rule stays ${holds}`, states.every((s) => s === holds), states);
@@ -82,18 +85,27 @@ async function follow(browser, { id, started }, shots, name, holds) {
   await page.context().close();
 }
 
-/** The demonstration before and after its fix, live; returns the ids of its runs. */
+/** The demonstration before and after its fix, live, and beside it a run that goes well; returns the ids of the demonstration. */
 export async function live(browser, shots) {
   await until('no other demonstration runs', 240, async () => !(await runs()).some((r) => r.generator === 'plimsoll-demo' && r.state === 'live'));
-  const ids = [];
-  for (const [name, fixed, holds] of [['live-unstable', false, 'alerting'], ['live-healthy', true, 'normal']]) {
-    const { id, started, ended } = await demonstrate(fixed);
-    ids.push(id);
-    await wait(15_000); // the first steps
-    await follow(browser, { id, started }, shots, name, holds);
-    const { code, said } = await ended;
-    expect(`${name}: the demonstration ends well`, code === 0, said.slice(-400));
-    await wait(10_000); // the service of this run is none of the next one's
-  }
-  return ids;
+  const well = `steady-${Date.now()}`;
+  const healthy = steady(server, otlpHTTP, well, 'steady', 90, 50).catch((e) => expect('the steady run ends well', false, String(e)));
+  const before = await demonstrate(false);
+  await wait(15_000); // the first steps
+  await Promise.all([
+    follow(browser, before, shots, 'live-unstable', 'orders', 'alerting'),
+    follow(browser, { id: well, started: before.started }, shots, 'live-healthy', 'steady', 'normal'),
+  ]);
+  await over(before, 'live-unstable');
+  await healthy;
+  await wait(10_000); // the service of this run is none of the next one's
+  const after = await demonstrate(true);
+  await over(after, 'live-fixed');
+  await until('the rule resolves with the fix', 75, async () => (await stateOf('PlimsollUnstable', 'orders')) === 'normal');
+  return [before.id, after.id];
+}
+
+async function over({ ended }, name) {
+  const { code, said } = await ended;
+  expect(`${name}: the demonstration ends well`, code === 0, said.slice(-400));
 }

@@ -1,6 +1,6 @@
 // Drives a real Grafana as a person would: health, variables, every dashboard,
 // every kind of query in Explore, annotations, alert rules, an editor's round trip,
-// and a run while it goes on. Takes a quarter of an hour.
+// and a run while it goes on. Takes eight minutes.
 //
 //   GRAFANA_URL=http://127.0.0.1:3000 node e2e/run.mjs     a Grafana of make grafana-demo
 //   GRAFANA_HOME=/usr/share/grafana   node e2e/run.mjs     starts one by itself
