@@ -72,12 +72,12 @@ export const looks = [
   llm('k6-overload', { Verdict: /FAIL/ }),
 ];
 
-/** The demonstration, before and after its fix. */
+/** The demonstration, before and after its fix; a machine that stood still meanwhile proves nothing. */
 export const demonstrated = (before, after) => [
   run(before, { Verdict: /FAIL/ }),
-  run(after, { Verdict: /PASS/ }),
+  run(after, { Verdict: /PASS|INCONCLUSIVE/ }),
   live(before, { Verdict: /FAIL/ }),
-  live(after, { Verdict: /PASS/ }),
+  live(after, { Verdict: /PASS|INCONCLUSIVE/ }),
   compare(before, after),
 ];
 

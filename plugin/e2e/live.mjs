@@ -87,7 +87,8 @@ async function follow(browser, { id, started }, shots, name, runName, holds) {
 
 /** The demonstration before and after its fix, live, and beside it a run that goes well; returns the ids of the demonstration. */
 export async function live(browser, shots) {
-  await until('no other demonstration runs', 240, async () => !(await runs()).some((r) => r.generator === 'plimsoll-demo' && r.state === 'live'));
+  const busy = async () => (await runs()).some((r) => r.generator === 'plimsoll-demo' && r.state === 'live');
+  await until('no other demonstration runs', 240, async () => !(await busy()) && (await wait(5000), !(await busy()))); // nor begins the next
   const well = `steady-${Date.now()}`;
   const healthy = steady(server, otlpHTTP, well, 'steady', 90, 50).catch((e) => expect('the steady run ends well', false, String(e)));
   const before = await demonstrate(false);
