@@ -100,7 +100,7 @@ func TestChart(t *testing.T) {
 		}
 		var all strings.Builder
 		for name, text := range files {
-			if strings.HasSuffix(name, ".yaml") {
+			if strings.HasSuffix(name, ".yaml") && strings.TrimSpace(text) != "" { // what is switched off is empty
 				all.WriteString("---\n" + text + "\n")
 			}
 		}
