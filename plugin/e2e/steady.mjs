@@ -19,7 +19,7 @@ export async function steady(server, otlp, id, name, seconds, rate) {
   const agent = new http.Agent({ keepAlive: true });
   const { port } = service.address();
   await post(`${server}/api/v1/runs`, {
-    id, name, deadline_s: 1, timeout_s: 2, arrival: { model: 'open', process: 'constant' }, steps: [{ rate_per_s: rate, duration_s: seconds }],
+    id, name, deadline_s: 1, timeout_s: 2, arrival: { model: 'open', process: 'constant' }, steps: [{ rate_per_s: rate, duration_s: seconds }], targets: [name],
   });
   const attributes = [
     attribute('service.name', 'steady-loadtest'), attribute('loadtest.run.id', id), attribute('loadtest.run.name', name),
