@@ -137,7 +137,7 @@ func (j *judge) kneeFindings(r *knee.Result) {
 func kneeSentence(r *knee.Result) string {
 	s := "The knee is at " + rate(*r.Offered)
 	if r.ServedInFull != nil {
-		s += fmt.Sprintf(": %s was served in full", rate(*r.ServedInFull))
+		s = fmt.Sprintf("%s was served in full and %s no longer (the knee)", rate(*r.ServedInFull), rate(*r.Offered))
 	}
 	if c := r.Capacity; c != nil {
 		s += fmt.Sprintf(", the capacity is %s (%s to %s)", rate(c.Value), bound(c.Lo), bound(c.Hi))

@@ -42,7 +42,7 @@ func TestHeadSaysItAll(t *testing.T) {
 		"in_time_1":       "351 of 462/s within 2 s",
 		"in_time_2":       "88 of 441/s within 2 s",
 		"in_time_3":       "0 of 337/s within 2 s",
-		"after_push_text": "NOT recovered at 300/s in 1500 s: its own retries keep it down",
+		"after_push_text": "NOT recovered at 300/s in 1500 s, 0.8/s completed: its own retries keep it down",
 		"generator_valid": "2 of 5 steps have no percentiles: the generator dropped 4.1 % at 550/s, 22 % at 600/s",
 	} {
 		if got := strings.ReplaceAll(text(t, f, name), "\u00a0", " "); got != want {

@@ -28,7 +28,7 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 	if err != nil {
 		return nil, err
 	}
-	left := ""
+	left, of := "", ""
 	if shown := stretch(asked); len(got.Response) == 0 && len(shown) > 0 {
 		with.Set("steps", indexes(shown))
 		if got, err = d.client.Spectrum(ctx, v.Run.ID, with); err != nil {
@@ -36,11 +36,12 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 		}
 		left = fmt.Sprintf("Only the steps %s to %s: the percentiles of the whole are refused.",
 			stepName(shown[0]), stepName(shown[len(shown)-1]))
+		of = fmt.Sprintf(", %s to %s", stepName(shown[0]), stepName(shown[len(shown)-1]))
 		asked = shown
 	}
 	out := data.Frames{
-		spectrumFrame("response", "Response time, corrected", orange, got.Response),
-		spectrumFrame("service", "Service time, uncorrected", grey, got.Service),
+		spectrumFrame("response", "Response time, corrected"+of, orange, got.Response),
+		spectrumFrame("service", "Service time, uncorrected"+of, grey, got.Service),
 	}
 	// Dashed, so that both are seen where they are the same.
 	custom(out[1].Fields[1], "lineStyle", map[string]any{"fill": "dash", "dash": []int{6, 6}})

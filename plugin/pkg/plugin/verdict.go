@@ -114,6 +114,9 @@ func notRecovered(v *wire.Verdict) string {
 	if w := v.Metastability.WatchedS; w != nil {
 		text += " in " + seconds(*w)
 	}
+	if back := returned(v.Steps); back != nil && back.Completed != nil {
+		text += ", " + perSecond(*back.Completed) + " completed"
+	}
 	return text
 }
 
