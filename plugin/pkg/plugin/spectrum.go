@@ -34,9 +34,12 @@ func (d *Datasource) spectrum(ctx context.Context, q *Query) (data.Frames, error
 		if got, err = d.client.Spectrum(ctx, v.Run.ID, with); err != nil {
 			return nil, err
 		}
-		left = fmt.Sprintf("Only the steps %s to %s: the percentiles of the whole are refused.",
-			stepName(shown[0]), stepName(shown[len(shown)-1]))
-		of = fmt.Sprintf(", %s to %s", stepName(shown[0]), stepName(shown[len(shown)-1]))
+		which, steps := "step", stepName(shown[0])
+		if len(shown) > 1 {
+			which, steps = "steps", steps+" to "+stepName(shown[len(shown)-1])
+		}
+		left = fmt.Sprintf("Only the %s %s: the percentiles of the whole are refused.", which, steps)
+		of = " (" + steps + ")" // which an XY chart moves from both names to the axis
 		asked = shown
 	}
 	out := data.Frames{
