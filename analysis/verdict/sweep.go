@@ -135,9 +135,14 @@ func (j *judge) kneeFindings(r *knee.Result) {
 
 // kneeSentence says where the knee is and what lies beyond it.
 func kneeSentence(r *knee.Result) string {
-	s := "The knee is at " + rate(*r.Offered)
-	if r.ServedInFull != nil {
-		s = fmt.Sprintf("%s was served in full and %s no longer (the knee)", rate(*r.ServedInFull), rate(*r.Offered))
+	at := rate(*r.Offered)
+	s := "The knee is at " + at
+	switch full := r.ServedInFull; {
+	case full == nil:
+	case rate(*full) == at:
+		s += ", the last rate that was served in full"
+	default:
+		s = fmt.Sprintf("%s was served in full and %s no longer (the knee)", rate(*full), at)
 	}
 	if c := r.Capacity; c != nil {
 		s += fmt.Sprintf(", the capacity is %s (%s to %s)", rate(c.Value), bound(c.Lo), bound(c.Hi))
