@@ -57,6 +57,8 @@ func (j *judge) loop() string {
 		return "capped"
 	case st.Model == sample.Open:
 		return "open"
+	case j.seen.kind == audit.ClosedLoop && !j.closed(): // its rows were sent when they were due, which no closed loop knows
+		return audit.UnknownLoop.String()
 	}
 	return j.seen.kind.String()
 }
