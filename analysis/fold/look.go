@@ -224,7 +224,6 @@ func (l *Look) rows(ctx context.Context, ev Evidence, want func(Entry) bool, fn 
 		local = f.translate(b, local[:0])
 		f.meter.add(b, arrivalMetric)
 		f.addIterations(b)
-		f.addNotes(b)
 		f.places(b, local)
 		for k := range b.Sent {
 			r := b.Row(k)

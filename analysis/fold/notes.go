@@ -20,8 +20,9 @@ func (f *folder) addNotes(b *sample.Batch) {
 			continue
 		}
 		text = strings.ToValidUTF8(text[:min(len(text), longNote)], "")
-		if at, found := slices.BinarySearch(f.notes, text); !found && len(f.notes) < mostNotes {
+		if at, found := slices.BinarySearch(f.notes, text); !found {
 			f.notes = slices.Insert(f.notes, at, text)
+			f.notes = f.notes[:min(len(f.notes), mostNotes)] // the first by text, in whatever order they come
 		}
 	}
 }

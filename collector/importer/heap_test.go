@@ -145,7 +145,7 @@ func longFiles(t testing.TB) []*long {
 
 // TestMemoryIsConstant: a file six times as long takes no more memory. The formats
 // that are not here hold a bounded number of values (summaries), or as docs/import.md
-// says (vLLM's arrays), or are read page by page from a file (SQLite, TestSQLiteHeap).
+// says (vLLM's arrays), or are read page by page from a file (SQLite).
 func TestMemoryIsConstant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 2 GB")
