@@ -95,19 +95,21 @@ func (a *adviser) missing() {
 	}
 }
 
-// carried is what the service completed, 1/s, where more workers would not have
-// made it more; else 0.
+// carried is the most that the service completed, 1/s, where it could not have
+// completed more with more workers; else 0.
 func (a *adviser) carried() float64 {
-	least := 0.0
+	most, flat := 0.0, a.says("throughput_flat")
 	for i := range a.v.Steps {
 		s := &a.v.Steps[i]
-		f := a.codes["throughput_flat"]
-		flat := s.Class == wire.ClassUnstable || f != nil && f.Step != nil && *f.Step == s.Index
-		if flat && s.Completed != nil && (least == 0 || *s.Completed < least) {
-			least = *s.Completed
+		flat = flat || s.Class == wire.ClassUnstable
+		if s.Completed != nil {
+			most = max(most, *s.Completed)
 		}
 	}
-	return least
+	if !flat {
+		return 0
+	}
+	return most
 }
 
 // workers is how many would do: those that the longest responses seen would keep

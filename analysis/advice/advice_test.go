@@ -119,4 +119,10 @@ func TestQuestions(t *testing.T) {
 	if got := advice.Of(v, ""); got[0].Set != "maxVUs: 462" {
 		t.Errorf("%+v", got[0])
 	}
+	v.Findings = append(v.Findings, wire.Finding{Code: "throughput_flat"})
+	v.Steps[0].Completed = some(97.7)
+	v.Steps = append(v.Steps, wire.Step{Completed: some(60.0)})
+	if got := advice.Of(v, ""); got[0].Set != "a rate below 97.7/s" {
+		t.Errorf("saturated before its workers ran out: %+v", got[0])
+	}
 }
