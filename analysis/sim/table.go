@@ -17,6 +17,30 @@ type Rung struct {
 	Attempts                          int     // of what times out; below 2: one
 }
 
+// BeforeFix is the published table of a checkout whose clients time out: it
+// collapses past 462/s. How long its rungs last is not of the table.
+func BeforeFix() []Rung {
+	return []Rung{
+		{Offered: 200, Completed: 200, Goodput: 200},
+		{Offered: 300, Completed: 300, Goodput: 300},
+		{Offered: 400, Completed: 400, Goodput: 400},
+		{Offered: 450, Completed: 449, Goodput: 449},
+		{Offered: 500, Completed: 462, Goodput: 351, Dropped: 0.002},
+		{Offered: 550, Completed: 441, Goodput: 88, Dropped: 0.041},
+		{Offered: 600, Completed: 337, Goodput: 0, Dropped: 0.22},
+	}
+}
+
+// AfterFix is the published table of the same checkout once it sheds the excess.
+func AfterFix() []Rung {
+	return []Rung{
+		{Offered: 500, Completed: 460, Goodput: 460, Shed: 40},
+		{Offered: 550, Completed: 461, Goodput: 461, Shed: 89},
+		{Offered: 600, Completed: 459, Goodput: 459, Shed: 141},
+		{Offered: 700, Completed: 458, Goodput: 458, Shed: 242},
+	}
+}
+
 // What becomes of the requests of a table. Times are ns.
 const (
 	InTime   = 60e6 // completed within any deadline worth the name

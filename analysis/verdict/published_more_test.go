@@ -17,13 +17,7 @@ import (
 // It still refuses a third for the first 11 s of the returned rate.
 func TestPublishedAfter(t *testing.T) {
 	t.Parallel()
-	rungs := []sim.Rung{
-		{Offered: 500, Completed: 460, Goodput: 460, Shed: 40},
-		{Offered: 550, Completed: 461, Goodput: 461, Shed: 89},
-		{Offered: 600, Completed: 459, Goodput: 459, Shed: 141},
-		{Offered: 700, Completed: 458, Goodput: 458, Shed: 242},
-		{Offered: 300, Completed: 300, Goodput: 300},
-	}
+	rungs := append(sim.AfterFix(), sim.Rung{Offered: 300, Completed: 300, Goodput: 300})
 	ev := published(rungs, 480, 120)
 	back := start + 4*490e9
 	ev.Of.Declaration.Steps[3].PauseS = 0

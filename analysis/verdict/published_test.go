@@ -80,15 +80,7 @@ func classes(v *wire.Verdict) string {
 // TestPublishedBefore: the service whose clients time out, before the fix.
 func TestPublishedBefore(t *testing.T) {
 	t.Parallel()
-	rungs := []sim.Rung{
-		{Offered: 200, Completed: 200, Goodput: 200},
-		{Offered: 300, Completed: 300, Goodput: 300},
-		{Offered: 400, Completed: 400, Goodput: 400},
-		{Offered: 450, Completed: 449, Goodput: 449},
-		{Offered: 500, Completed: 462, Goodput: 351, Dropped: 0.002},
-		{Offered: 550, Completed: 441, Goodput: 88, Dropped: 0.041},
-		{Offered: 600, Completed: 337, Goodput: 0, Dropped: 0.22},
-	}
+	rungs := sim.BeforeFix()
 	ev := published(rungs, 480, 120)
 	spectra(t, ev)
 	v := judge(t, ev, query.Options{})

@@ -2,11 +2,8 @@ package influx
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +11,7 @@ import (
 
 	"github.com/plimsoll/plimsoll/analysis/sample"
 	"github.com/plimsoll/plimsoll/collector/journal"
+	"github.com/plimsoll/plimsoll/internal/captured"
 )
 
 // body is one write of a capture.
@@ -26,19 +24,7 @@ type body struct {
 // of the body, repeated.
 func capture(t testing.TB, name string) []body {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".lines.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := captured.Gunzip(t, filepath.Join("testdata", name+".lines.gz"))
 	var out []body
 	for part := range bytes.SplitSeq(data, []byte("# POST ")) {
 		if len(part) == 0 {

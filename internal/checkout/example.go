@@ -31,26 +31,13 @@ type example struct {
 // before is the service whose clients time out: it collapses past 462/s, and at
 // 300/s their retries keep it down.
 func before() *example {
-	e := &example{id: "checkout-before", name: "checkout", joined: 1, rungs: []sim.Rung{
-		{Offered: 200, Completed: 200, Goodput: 200},
-		{Offered: 300, Completed: 300, Goodput: 300},
-		{Offered: 400, Completed: 400, Goodput: 400},
-		{Offered: 450, Completed: 449, Goodput: 449},
-		{Offered: 500, Completed: 462, Goodput: 351, Dropped: 0.002},
-		{Offered: 550, Completed: 441, Goodput: 88, Dropped: 0.041},
-		{Offered: 600, Completed: 337, Goodput: 0, Dropped: 0.22},
-	}}
+	e := &example{id: "checkout-before", name: "checkout", joined: 1, rungs: sim.BeforeFix()}
 	return e.last(sim.Rung{Offered: 300, Seconds: 1500, Attempts: 3})
 }
 
 // after is the same service with the excess shed: it recovers 11 s after the push.
 func after() *example {
-	e := &example{id: "checkout-after", name: "checkout-fixed", joined: 2, rungs: []sim.Rung{
-		{Offered: 500, Completed: 460, Goodput: 460, Shed: 40},
-		{Offered: 550, Completed: 461, Goodput: 461, Shed: 89},
-		{Offered: 600, Completed: 459, Goodput: 459, Shed: 141},
-		{Offered: 700, Completed: 458, Goodput: 458, Shed: 242},
-	}}
+	e := &example{id: "checkout-after", name: "checkout-fixed", joined: 2, rungs: sim.AfterFix()}
 	return e.last(sim.Rung{Offered: 300, Completed: 200, Goodput: 200, Shed: 100, Seconds: 11},
 		sim.Rung{Offered: 300, Completed: 300, Goodput: 300, Seconds: stepS - 11})
 }

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/plimsoll/plimsoll/analysis/api/wire"
-	"github.com/plimsoll/plimsoll/analysis/query"
-	"github.com/plimsoll/plimsoll/analysis/verdict"
 	"github.com/plimsoll/plimsoll/collector/convention"
 	"github.com/plimsoll/plimsoll/collector/journal"
 	"github.com/plimsoll/plimsoll/collector/journal/memory"
@@ -86,22 +84,7 @@ func TestCaptures(t *testing.T) {
 		{"k6-arrival", []string{metrics}, "k6", "F", "", 2701, 0, nil, []string{"telemetry_lost"}},
 	} {
 		cat := takenIn(t, c.folder, c.files...)
-		list, _, err := cat.List(t.Context(), runs.Query{})
-		if err != nil || len(list) != 1 {
-			t.Errorf("%s: %d runs, want 1: %v", c.folder, len(list), err)
-			continue
-		}
-		if _, err := cat.Finish(t.Context(), list[0].ID); err != nil {
-			t.Fatal(err)
-		}
-		ev, err := cat.Open(t.Context(), list[0].ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := verdict.Analysis{}.Judge(t.Context(), ev, query.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := judged(t, cat)
 		said := map[string]string{}
 		for _, f := range v.Findings {
 			said[f.Code] = f.Message

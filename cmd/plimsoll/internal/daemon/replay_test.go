@@ -63,6 +63,12 @@ func (r *replayed) judge(t *testing.T) *wire.Verdict {
 			t.Fatal(err)
 		}
 	}
+	return judged(t, c)
+}
+
+// judged finishes the only run there is and judges it.
+func judged(t *testing.T, c *runs.Catalogue) *wire.Verdict {
+	t.Helper()
 	list, _, err := c.List(t.Context(), runs.Query{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d runs: %v", len(list), err)
