@@ -317,8 +317,7 @@ func TestNobodyIsAccused(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(6, 2))
 			st := build(t, declared(c.d, foldtest.Batches(sample.Group{Source: "gen"}, bare(rng, c.rows), 500)), query.Options{})
-			most := int64(len(c.rows) / 1000)
-			if late := st.Totals.LateSends; name != "a loose timer" && late > most || name == "a loose timer" && st.Grade == fold.GradeB && late == int64(len(c.rows)) {
+			if late := st.Totals.LateSends; late > int64(len(c.rows)/1000) {
 				t.Errorf("%d late of %d; grade %v, ranks %+v", late, len(c.rows), st.Grade, st.Ranks)
 			}
 		})
